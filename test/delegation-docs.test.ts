@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 
 import { CHILD_TIMES } from "../src/agents/process/child.ts";
-import { checkSubAgent } from "../src/agents/process/check.ts";
+import { checkProtocol } from "../src/agents/process/check.ts";
 import { MAX_LINE_BYTES } from "../src/agents/process/lines.ts";
 import { parseChildLine, parseParentLine } from "../src/agents/process/protocol.ts";
 import { MAX_OPEN_DELEGATIONS, MAX_TASK_LENGTH } from "../src/delegation/delegate.ts";
@@ -116,7 +116,7 @@ function comparable(line: string): unknown {
 }
 
 test("the checks are those that there are", async () => {
-  const results = await checkSubAgent({
+  const results = await checkProtocol({
     command: [process.execPath, "--version"],
     environment: {},
     limits: { readyMs: 10_000 },

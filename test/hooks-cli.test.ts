@@ -62,7 +62,7 @@ test("a hook is written, tried, shown, and told of when it fires", { timeout: 12
     out: expect.stringContaining("the wire is cut"),
   });
   expect(await tried("--content", "ring")).toMatchObject({ code: 2 });
-  expect((await tried("--channel", "cli", "--payload", "{")).err).toContain("--payload is not JSON");
+  expect((await tried("--channel", "cli", "--payload", "{")).err).toContain("Expected JSON for --payload");
 
   await run(home.path, ["send", "hello", "--key", "zero"]);
   const following = start(home.path, "events", "--follow", "--why");
@@ -104,7 +104,7 @@ test(
     const before = readFileSync(path, "utf8");
     expect(await run(home.path, ["hooks", "new", "invoices"])).toMatchObject({
       code: 1,
-      err: expect.stringContaining('There is a hook "invoices" already'),
+      err: expect.stringContaining('Hook "invoices" already exists'),
     });
     expect(readFileSync(path, "utf8")).toBe(before);
     const wrong = await run(home.path, ["hooks", "new", "late", "--schedule", "sometimes"]);

@@ -71,8 +71,8 @@ test("of a server of one's own, the first model is taken", LONG, async () => {
 
 test.each([
   [["--model", "gpt"], 2, /"gpt" does not say whose model it is\.\nWrite anthropic\//],
-  [["--model", "opnai/gpt-5.1"], 1, /provider "opnai", which is not known\.\n.*openai/],
-  [["--model", "openai/gpt-9"], 1, /"gpt-9", which is not in the catalogue/],
+  [["--model", "opnai/gpt-5.1"], 1, /Unknown provider "opnai" in profile "[^"]+"\.\n.*openai/],
+  [["--model", "openai/gpt-9"], 1, /Unknown model "gpt-9" of openai/],
   [["--base-url", "http://127.0.0.1:1/v1"], 2, /does not say which it has/],
   [["--key-env", "KEY"], 2, /--key-env needs/],
   [["--sandbox", "maybe"], 2, /Unknown sandbox mode "maybe"\.\n.*auto, require, off/],

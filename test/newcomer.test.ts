@@ -633,7 +633,7 @@ describe("hooks", () => {
     await refused(test, { code: 1, what: why, hint: /fix or enable/ });
     expect(await cortex("hooks", "enable", name)).toMatchObject({
       code: 1,
-      err: expect.stringContaining("Mend"),
+      err: expect.stringContaining("Fix its file"),
     });
     put(`hooks/${name}.ts`, RIGHT);
     await expect.poll(async () => (await cortex(...test)).code, PATIENT).toBe(0);

@@ -8,7 +8,7 @@ import { setImmediate } from "node:timers/promises";
 import { parseStreamingJson } from "@earendil-works/pi-ai/utils/json-parse";
 
 import { readToolLines } from "../src/agents/offline/tool-lines.ts";
-import { Arriving } from "../src/agents/pi/from-pi.ts";
+import { AnswerStream } from "../src/agents/pi/translate.ts";
 import { readFields } from "../src/agents/process/fields.ts";
 import { LineReader } from "../src/agents/process/lines.ts";
 import { makeReadable } from "../src/agents/tools/command-output.ts";
@@ -27,7 +27,7 @@ import { parseTeamConfig } from "../src/config/team-config-file.ts";
 import { splitText } from "../src/delivery/chunk-text.ts";
 import { planChunks } from "../src/delivery/send-delivery.ts";
 import { MAX_TAGGED_LENGTH, parseReply } from "../src/delivery/reply-tags.ts";
-import { kindOf, parseHeader } from "../src/hooks/folder/parse-header.ts";
+import { scriptKindOf, parseHeader } from "../src/hooks/folder/parse-header.ts";
 import { MAX_HOOK_FILE_BYTES } from "../src/hooks/folder/read-folder.ts";
 import { splitEventId } from "../src/model/event.ts";
 import { excerpt } from "../src/model/excerpt.ts";
@@ -456,7 +456,7 @@ export const PARSERS: readonly Parser[] = [
     read: (text) => {
       const block = { type: "toolCall", id: "a", name: "b", arguments: {}, partialJson: "" } as const;
       const gathered: { partialJson: string; arguments: unknown } = block;
-      const answer = new Arriving(() => {});
+      const answer = new AnswerStream(() => {});
       const place = { contentIndex: 0, partial: { content: [block] } as never };
       answer.take({ type: "toolcall_start", ...place });
       for (const delta of inPieces(`{"a":"${text}"}`)) {
@@ -483,7 +483,7 @@ export const PARSERS: readonly Parser[] = [
       "export {as ",
       "b\n",
     ],
-    read: (text) => [kindOf(text), parseHeader(text), parseHeader(`/** @name a\n${text}*/`)],
+    read: (text) => [scriptKindOf(text), parseHeader(text), parseHeader(`/** @name a\n${text}*/`)],
   },
   {
     name: "settings of git",

@@ -121,7 +121,7 @@ test("hooks of a plugin that cannot be read let no call through, and say why", a
     { home: home.path, tools: [tool], log: (line) => log.push(line) },
   );
   expect((await work(cortex)).toolCalls).toMatchObject([
-    { status: "error", result: { text: expect.stringContaining("hooks.json cannot be read") } },
+    { status: "error", result: { text: expect.stringContaining("Invalid plugin hooks in") } },
   ]);
   expect(log).toContainEqual(expect.stringContaining("hooks.json"));
   expect(tool.calls).toEqual([]);

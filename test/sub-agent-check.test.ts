@@ -38,7 +38,7 @@ test("what a program does wrong is told with what was expected, and the command 
   using home = temporaryFolder();
   const { code, out } = await run(home.path, ["sub-agent", "check", "--", "echo", "two  words", "--help"]);
   expect(code).toBe(1);
-  expect(out).toMatch(/^✗ ready {6}says ready .*\n {13}but: it said "two {2}words --help" first\n– done/);
+  expect(out).toMatch(/^✗ ready {6}sends ready .*\n {13}but: it sent "two {2}words --help" first\n– done/);
   expect(out).toMatch(/1 check failed, 0 fine, 13 skipped\.\n$/);
 });
 

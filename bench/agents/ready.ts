@@ -3,7 +3,7 @@
 
 import { join } from "node:path";
 import type { Child } from "../../src/agents/process/child.ts";
-import { initOf, PLAIN_TASK } from "../../src/agents/process/examine.ts";
+import { exampleInit, PLAIN_TASK } from "../../src/agents/process/examine.ts";
 import { ProcessPool } from "../../src/agents/process/pool.ts";
 import { percentile } from "../percentile.ts";
 import { openMemoryFolder } from "../slow-sync.ts";
@@ -46,7 +46,7 @@ async function measure(times: number): Promise<number[]> {
 async function work(): Promise<number> {
   const startedMs = performance.now();
   const child = (await pool.acquire({}, NEVER))!;
-  await child.begin(initOf(PLAIN_TASK), NEVER);
+  await child.begin(exampleInit(PLAIN_TASK), NEVER);
   const readyMs = performance.now() - startedMs;
   await untilDone(child);
   pool.release(child, { isAtWork: false });

@@ -1,7 +1,7 @@
 /**
- * What runs a turn. An agent is given the conversation and what it may do, and works until it has an
- * answer. It keeps nothing: all that must survive goes through the request, which writes it down before
- * the agent goes on. So an agent that is given the journal of a turn that was cut off simply continues.
+ * The port of whatever runs a turn. An agent receives the conversation and its permissions, and works until it has an
+ * answer. It keeps no state: everything that must survive goes through the request, which records it before the agent
+ * continues. So an agent that receives the journal of an interrupted turn simply continues it.
  */
 import type { AgentId, TurnId } from "../model/ids.ts";
 import type { AssistantBody, CallBlock, Message, ToolCall } from "../model/message.ts";
@@ -12,30 +12,30 @@ import type { Tool } from "../model/tool.ts";
 export interface Agent {
   readonly capabilities: Capabilities;
   /**
-   * Runs a turn to its end. Rejects with a CortexError where the model failed: `transient` says whether
-   * another attempt makes sense. May be called for several turns at once.
+   * Runs a turn to its end. Rejects with a CortexError if the model failed: `transient` says whether to retry. May be
+   * called for several turns at once.
    */
   run(request: AgentRequest): Promise<AgentResult>;
-  /** What it takes to keep a conversation within the model's window. Absent: the agent sees to that itself. */
+  /** Keeps a conversation within the model's context window. Absent: the agent does that itself. */
   readonly context?: ContextControl;
 }
 
 interface ContextControl {
-  /** How many tokens a conversation may have. */
+  /** The size of the context window, in tokens. */
   window(profile: Profile): Promise<number>;
-  /** Asks for a text, with no tools. Aborting and failing are as in `Model.ask`. */
+  /** Asks for a summary, without tools. Aborts and fails like `Model.ask`. */
   summarize(request: SummaryRequest): Promise<AssistantBody>;
 }
 
 export type SummaryRequest = Omit<Question, "tools" | "purpose">;
 
-/** What the broker may ask of an agent; it does the next best thing without. */
+/** What the broker may ask of an agent. Without a capability, it does the next best thing. */
 interface Capabilities {
-  /** Takes messages into the turn that is under way. */
+  /** Accepts messages during a turn. */
   readonly steer: boolean;
-  /** Goes on with the journal of a turn that was cut off, asking for nothing again. */
+  /** Continues an interrupted turn from its journal without asking for anything again. */
   readonly replay: boolean;
-  /** Can stop at a tool call and go on hours later. */
+  /** Can stop at a tool call and continue hours later. */
   readonly suspend: boolean;
 }
 
@@ -47,27 +47,25 @@ export interface AgentRequest {
   readonly system: string;
   /** The turns before this one, oldest first. */
   readonly history: readonly Exchange[];
-  /** What this turn holds already: at first the query, after a crash all that was journalled. */
+  /** The turn so far: at first the query, after a crash everything in the journal. */
   readonly current: Exchange;
   readonly tools: readonly ToolDescription[];
-  /** Aborts the turn. Whatever was produced is given back as an aborted result. */
+  /** Aborts the turn. The partial answer is returned in an aborted result. */
   readonly signal: AbortSignal;
 
-  /**
-   * Before every call of the model: takes in what has arrived, and may end the turn.
-   */
+  /** Called before every model call: returns the messages that have arrived, and may end the turn. */
   beforeModelCall(): Promise<Continuation>;
-  /** Writes an assistant message with tool calls down. No tool runs before this has resolved. */
+  /** Records an assistant message with tool calls. No tool runs before this resolves. */
   record(message: Message): Promise<void>;
-  /** Makes a call that has no outcome yet. What the tool does is never a rejection. */
+  /** Makes a call that has no outcome yet. A failing tool is an outcome, never a rejection. */
   callTool(call: CallBlock, ordinal: number): Promise<CallOutcome>;
-  /** For whoever watches. Never stored. */
+  /** Streams the answer to observers. Never stored. */
   onDelta(delta: Delta): void;
-  /** Told of what is not shown, such as the arguments of a call while they are written. */
+  /** Reports progress that is not shown, such as the arguments of a call being written. */
   onProgress?(): void;
 }
 
-/** Messages in the order in which they were said, and what the calls among them led to. */
+/** Messages in chronological order, and the outcomes of the calls in them. */
 export interface Exchange {
   readonly messages: readonly Message[];
   readonly toolCalls: readonly ToolCall[];
@@ -76,16 +74,16 @@ export interface Exchange {
 export type ToolDescription = Pick<Tool, "name" | "description" | "parameters">;
 
 export type Continuation =
-  /** Call the model, with these further messages, which are in the journal already. */
+  /** Call the model with these additional messages, which are already in the journal. */
   | { readonly kind: "go"; readonly messages: readonly Message[] }
   /** A limit was reached: the turn ends with this answer. */
   | { readonly kind: "stop"; readonly text: string }
-  /** Leave it here; somebody else will go on from the journal. */
+  /** Stop here; another holder continues from the journal. */
   | { readonly kind: "park" };
 
 export type CallOutcome =
   | { readonly kind: "done"; readonly call: ToolCall }
-  /** The calls after it are still made; then the turn waits. */
+  /** The remaining calls are still made; then the turn waits. */
   | { readonly kind: "suspended" }
   | { readonly kind: "park" };
 
@@ -94,35 +92,38 @@ export type Delta =
   | { readonly kind: "thinking"; readonly text: string };
 
 export type AgentResult =
-  /** The answer, which is not recorded yet. Its id is the turn's. */
+  /** The answer, not yet recorded. Its id is the turn's. */
   | { readonly kind: "done"; readonly answer: Message }
   | { readonly kind: "suspended" }
   | { readonly kind: "parked" }
-  /** With as much of an answer as there was. */
+  /** With the partial answer, if any. */
   | { readonly kind: "aborted"; readonly partial: Message | undefined };
 
-/** One call of a model: what most backends are made of. The loop around it is `loop.ts`. */
+/** The port of a single model call, which most backends consist of. `loop.ts` makes an agent of it. */
 export interface Model {
   /**
-   * Asks the model once. Aborting resolves with what there was, stop `aborted`. Rejects with a
-   * CortexError `model_failed` (transient where trying again makes sense) or `model_unconfigured`, or what
-   * is wrong with the profile; with `context_overflow` where the question is longer than the model takes.
+   * Asks the model once. If aborted, it resolves with the partial answer and stop `aborted`. Rejects with a CortexError:
+   * `model_failed` (transient if a retry makes sense), `model_unconfigured` or another problem of the profile, or
+   * `context_overflow` if the question exceeds the model's window.
    */
   ask(question: Question): Promise<AssistantBody>;
-  /** How many tokens a question and its answer may have. Absent: nobody knows. */
+  /** How many tokens a question and its answer may have together. Absent: unknown. */
   window?(profile: Profile): Promise<number>;
 }
+
+/** How deep the arguments of a call may be nested: with the message around them, less than the ledger allows. */
+export const MAX_ARGUMENTS_DEPTH = 100;
 
 export interface Question {
   readonly profile: Profile;
   readonly system: string;
-  /** All that was said, oldest first; every call among them has its outcome. */
+  /** The whole conversation, oldest first; every call in it has its outcome. */
   readonly exchanges: readonly Exchange[];
   readonly tools: readonly ToolDescription[];
-  /** For the provider's prompt cache. */
+  /** Keys the provider's prompt cache. */
   readonly session: SessionKey;
   readonly agent: AgentId;
-  /** The question is not part of a turn: what was said is to be summed up. */
+  /** The question is not part of a turn: it asks for a summary of the conversation. */
   readonly purpose?: "summary";
   readonly signal: AbortSignal;
   onDelta(delta: Delta): void;

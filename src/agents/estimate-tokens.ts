@@ -1,18 +1,18 @@
-/** How long a conversation is, without asking the model that counts. */
+/** Estimates the length of a conversation in tokens, without the model's tokenizer. */
 import { assistantBody, type Block, type Message, promptText } from "../model/message.ts";
-import type { ToolResult } from "../model/tool.ts";
 import type { Exchange, ToolDescription } from "./agent.ts";
+import { storedResult } from "./loop.ts";
 
-/** A rule of thumb for English and for code; other languages have fewer. */
+/** A rule of thumb for English and code; other languages have fewer. */
 export const CHARACTERS_PER_TOKEN = 4;
 
-interface Given {
+interface Prompt {
   readonly system: string;
   readonly exchanges: readonly Exchange[];
   readonly tools?: readonly ToolDescription[];
 }
 
-export function estimateTokens({ system, exchanges, tools = [] }: Given): number {
+export function estimateTokens({ system, exchanges, tools = [] }: Prompt): number {
   return tokensIn(sum([system.length, ...tools.map(toolLength), ...exchanges.map(exchangeLength)]));
 }
 
@@ -20,14 +20,14 @@ export function tokensIn(characters: number): number {
   return Math.ceil(characters / CHARACTERS_PER_TOKEN);
 }
 
-/** In characters, as the model reads it. */
+/** In characters, as sent to the model. */
 export function toolLength({ name, description, parameters }: ToolDescription): number {
   return name.length + description.length + jsonLength(parameters);
 }
 
-/** In characters, as the model reads it. */
+/** In characters, as sent to the model. */
 export function exchangeLength({ messages, toolCalls }: Exchange): number {
-  const results = toolCalls.map(({ result }) => ((result as ToolResult | undefined)?.text ?? "").length);
+  const results = toolCalls.map((call) => (storedResult(call)?.text ?? "").length);
   return sum([...messages.map(messageLength), ...results]);
 }
 

@@ -1,11 +1,9 @@
 /**
- * The loop that makes an agent of a model: ask, make the calls that it wants, ask again, until it has an
- * answer.
+ * The loop that turns a model into an agent: ask, make the requested calls, ask again, until there is an answer.
  *
- * All it knows is in the messages and in the outcomes of calls, so it has no beginning: given a turn that
- * was cut off after its second tool call, it goes on with the third. Calls are made one after the other,
- * in the order in which the model gave them. The place of a call is counted over all messages of its turn,
- * so it is the same each time that the turn is taken up.
+ * Its only state is the messages and the outcomes of calls. So a turn that was interrupted after its second tool call
+ * continues with the third. Calls are made one at a time, in the model's order. The ordinal of a call counts over all
+ * messages of its turn, so it is the same whenever the turn is resumed.
  */
 import {
   type AssistantBody,
@@ -16,16 +14,17 @@ import {
   type ToolCall,
 } from "../model/message.ts";
 import { CortexError } from "../model/errors.ts";
+import type { ToolResult } from "../model/tool.ts";
 import { NO_USAGE } from "../model/usage.ts";
 import type { Agent, AgentRequest, AgentResult, Exchange, Model } from "./agent.ts";
 
-interface LoopParts {
+interface LoopOptions {
   readonly model: Model;
   readonly clock: () => number;
   readonly mintId: () => string;
 }
 
-export function createLoopAgent({ model, clock, mintId }: LoopParts): Agent {
+export function createLoopAgent({ model, clock, mintId }: LoopOptions): Agent {
   const window = model.window?.bind(model);
   return {
     capabilities: { steer: true, replay: true, suspend: true },
@@ -42,7 +41,7 @@ export function createLoopAgent({ model, clock, mintId }: LoopParts): Agent {
         if (request.signal.aborted) return { kind: "aborted", partial: undefined };
         if (continuation.kind === "park") return { kind: "parked" };
         if (continuation.kind === "stop")
-          return { kind: "done", answer: answer(request, said(continuation.text)) };
+          return { kind: "done", answer: answer(request, limitBody(continuation.text)) };
         messages.push(...continuation.messages);
 
         const exchanges = [...request.history, { messages, toolCalls }];
@@ -61,14 +60,14 @@ export function createLoopAgent({ model, clock, mintId }: LoopParts): Agent {
     return assistantMessage(request.turn, body, clock());
   }
 
-  /** Nothing said is no answer, and blanks are nothing: providers refuse an empty one in what was said before. */
+  /** Undefined for a blank answer: providers reject a history with an empty message. */
   function partial(request: AgentRequest, body: AssistantBody): Message | undefined {
-    const said = answer(request, withoutCalls(body));
-    return said.content.trim() === "" ? undefined : said;
+    const message = answer(request, withoutCalls(body));
+    return message.content.trim() === "" ? undefined : message;
   }
 }
 
-/** Makes the calls that have no outcome yet. Undefined: all have one now, and the model is to be asked. */
+/** Makes the calls that have no outcome yet. Undefined: all have one now, and the model is asked next. */
 async function makeCalls(
   request: AgentRequest,
   messages: readonly Message[],
@@ -87,18 +86,38 @@ async function makeCalls(
   return suspended ? { kind: "suspended" } : undefined;
 }
 
-/** What Cortex says in the model's place when a limit is reached. */
-function said(text: string): AssistantBody {
+/** The outcome of a call as the model reads it. It must know whether the call may have taken effect. */
+export function toolResultOf(call: ToolCall | undefined): {
+  readonly text: string;
+  readonly isError: boolean;
+} {
+  const result = storedResult(call);
+  // A call that has begun is in the ledger, so one that is missing there was never made.
+  const wasMade = call !== undefined && call.status !== "skipped";
+  return {
+    text: result?.text ?? (wasMade ? UNKNOWN_OUTCOME : "This call was not made."),
+    isError: call?.status !== "ok" || result === undefined || result.isError === true,
+  };
+}
+
+export function storedResult(call: Pick<ToolCall, "result"> | undefined): ToolResult | undefined {
+  return call?.result as ToolResult | undefined; // only results of tools are stored there
+}
+
+const UNKNOWN_OUTCOME = "The outcome of this call is unknown: it may or may not have taken effect.";
+
+/** The answer that Cortex gives in the model's place when a limit is reached. */
+function limitBody(text: string): AssistantBody {
   const blocks = [{ type: "text", text } as const];
   return { blocks, stop: "limit", provider: "cortex", model: "cortex", usage: NO_USAGE, costUsd: 0 };
 }
 
-/** Calls of an answer that was cut off were never made, and a call without an outcome is refused by providers. */
+/** Calls in an aborted answer were never made, and providers reject a call without an outcome. */
 function withoutCalls(body: AssistantBody): AssistantBody {
   return { ...body, blocks: body.blocks.filter((block) => !isCall(block)) };
 }
 
-/** Some models repeat the ids of their calls, and providers refuse a conversation in which two have the same. */
+/** Some models reuse the ids of their calls, and providers reject a conversation with duplicate ids. */
 function withDistinctIds(body: AssistantBody, exchanges: readonly Exchange[]): AssistantBody {
   if (!body.blocks.some(isCall)) return body;
   const used = new Set(exchanges.flatMap(({ messages }) => messages.flatMap(callsOf)).map(({ id }) => id));
@@ -112,7 +131,7 @@ function withDistinctIds(body: AssistantBody, exchanges: readonly Exchange[]): A
   return { ...body, blocks };
 }
 
-/** Thinking alone is no answer: nobody would see it. */
+/** Thinking alone is not an answer: it would not be shown. */
 function isEmpty({ blocks }: AssistantBody): boolean {
   return blocks.every(
     (block) => block.type === "thinking" || (block.type === "text" && block.text.trim() === ""),
@@ -120,8 +139,8 @@ function isEmpty({ blocks }: AssistantBody): boolean {
 }
 
 function emptyAnswer({ provider, model }: AssistantBody): CortexError {
-  return new CortexError("model_failed", `${provider} answered nothing with ${model}`, {
-    hint: "It is asked again; a model that does this often needs other settings, or more room for its answer.",
+  return new CortexError("model_failed", `${provider} returned an empty answer with ${model}`, {
+    hint: "The request is retried. If this happens often, change the model's settings or raise its output limit.",
     transient: true,
   });
 }

@@ -1,7 +1,7 @@
 /** The commands of systemd and launchd that start, stop and query a service, and their outcomes. */
 
 import { serviceEnvironment } from "../programs/environment.ts";
-import { type RunEnd, runToEnd } from "../programs/run-to-end.ts";
+import { type RunEnd, runToEnd } from "../programs/run-group.ts";
 import type { ServiceFile, ServiceDefinition } from "./service-file.ts";
 
 type Command = readonly [program: string, ...args: string[]];

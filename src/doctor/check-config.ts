@@ -91,10 +91,7 @@ async function findProblem(
   request: typeof fetch | undefined,
 ): Promise<PingProblem | undefined> {
   if (profile.backend !== "pi") return undefined;
-  const [{ openBackend }, { findCredentials }] = await Promise.all([
-    import("../agents/pi/provider.ts"),
-    import("../agents/pi/credentials.ts"),
-  ]);
+  const { findCredentials, openBackend } = await import("../agents/pi/provider.ts");
   try {
     await findCredentials(profile, await openBackend(profile), variable);
   } catch (error) {

@@ -50,10 +50,7 @@ export async function pingProfile(
 
 /** Undefined: the protocol has no model list. */
 async function listRequest(profile: Profile, variable: Environment) {
-  const [{ openBackend }, { findCredentials }] = await Promise.all([
-    import("../agents/pi/provider.ts"),
-    import("../agents/pi/credentials.ts"),
-  ]);
+  const { findCredentials, openBackend } = await import("../agents/pi/provider.ts");
   const backend = await openBackend(profile);
   const found = await findCredentials(profile, backend, variable);
   const protocol = LISTS[backend.model.api];

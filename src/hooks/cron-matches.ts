@@ -1,16 +1,16 @@
 import { matchesMinute, parseSchedule } from "../model/schedule.ts";
 
-/** The process that runs hooks sets it to the one of `cortex.json`, which hooks expect and cannot name. */
-let usual = "UTC";
+/** Set by the process that runs hooks to the time zone of `cortex.json`, which hooks do not know. */
+let configured = "UTC";
 
 export function useTimezone(timezone: string): void {
-  usual = timezone;
+  configured = timezone;
 }
 
 /**
- * Whether a moment is in a minute of a schedule: `cronMatches("0 9 * * 1-5", ctx.now)`. In the time zone of
- * `cortex.json`, or the one that is named.
+ * Whether a time is in a minute of a schedule: `cronMatches("0 9 * * 1-5", ctx.now)`. The default time zone is that of
+ * `cortex.json`.
  */
-export function cronMatches(schedule: string, at: Date | number, timezone: string = usual): boolean {
+export function cronMatches(schedule: string, at: Date | number, timezone: string = configured): boolean {
   return matchesMinute(parseSchedule(schedule, timezone), Number(at), timezone);
 }

@@ -8,7 +8,7 @@ declare module "../feature/cortex.ts" {
   }
 }
 
-/** Scripts that look at every event and may fire. */
+/** Scripts that judge every event and may fire. */
 export const hooks: Feature = {
   name: "hooks",
   commands: [HOOKS],

@@ -1,11 +1,11 @@
 import { placeKindOf, splitEventId } from "../model/event.ts";
 import { DEFAULT_ACCOUNT } from "../model/ids.ts";
-import type { Json } from "../model/json.ts";
+
 import type { SessionKey } from "../model/session-key.ts";
 import type { StoredEvent } from "../store/store.ts";
 import type { HookEvent } from "./hook.ts";
 
-/** An event as hooks are given it, under the names of the view `events`. */
+/** The form of an event for hooks, with the names of the view `events`. */
 export function toHookEvent(event: StoredEvent, target: SessionKey | undefined): HookEvent {
   const { adapter, sourceId } = splitEventId(event.id);
   return {
@@ -25,7 +25,7 @@ export function toHookEvent(event: StoredEvent, target: SessionKey | undefined):
     reply_to: event.replyTo ?? null,
     metadata: event.metadata ?? {},
     payload: event.payload ?? null,
-    attachments: event.attachments ?? ([] as Json),
+    attachments: event.attachments ?? [],
     source_adapter: adapter,
     source_id: sourceId,
     target: target === undefined ? null : { session: target },

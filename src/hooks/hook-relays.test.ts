@@ -7,7 +7,7 @@ import { PATIENT } from "../../test/support/server.ts";
 import { ended, SMALL_RELAYS, SMALL_SCRIPT } from "../../test/support/small-relays.ts";
 import type { TurnId } from "../model/ids.ts";
 import type { Cortex } from "../runtime/cortex.ts";
-import { dispatchFor } from "./judge/dispatch.ts";
+import { dispatchOfHook } from "./judge/dispatch.ts";
 import { explain } from "../insight/why.ts";
 
 const hook = (routing: object, more = ""): string =>
@@ -76,9 +76,9 @@ test("an event and a hook start one relay, also where they meet again after a cr
     relays: cortex.relays,
   };
   for (const name of ["mail", "copy"])
-    expect(await dispatchFor(stored, name, verdict, ports)).toBeUndefined();
+    expect(await dispatchOfHook(stored, name, verdict, ports)).toBeUndefined();
   const otherwise = { ...verdict, context: { prompt: "What a model says this time." } };
-  expect(await dispatchFor(stored, "mail", otherwise, ports)).toBeUndefined();
+  expect(await dispatchOfHook(stored, "mail", otherwise, ports)).toBeUndefined();
   expect((await cortex.relays.list()).items).toHaveLength(2);
 });
 

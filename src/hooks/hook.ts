@@ -1,8 +1,7 @@
 /**
- * What a hook is given and what it gives back: `import type { HookContext, HookResult } from "cortexd/hooks"`.
+ * The input and output of hooks: `import type { HookContext, HookResult } from "cortexd/hooks"`.
  *
- * Names are those that hooks of the original systems use, so most of them are in snake case. A result may be
- * written in either case.
+ * The names are those of hooks of the original systems, so most are in snake case. Results may use either case.
  */
 import type { Json } from "../model/json.ts";
 
@@ -14,20 +13,20 @@ export type Hook = (ctx: HookContext) => HookResult | Promise<HookResult>;
 
 export interface HookContext {
   readonly event: HookEvent;
-  /** The database, for `better-sqlite3`, which opens it for reading only. Null where the store is no file. */
+  /** The database, for `better-sqlite3`, which opens it read-only. Null if the store is not a file. */
   readonly dbPath: string | null;
   /** Read-only SQL over the public views: `events`, `agent_turns`, `hook_runs` and so on. */
   readonly query: (sql: string, params?: readonly SqlParameter[]) => Promise<HookRow[]>;
-  /** What was said, by its words, best first. */
+  /** Full-text search over all messages, best hits first. */
   readonly search: (text: string, options?: HookSearchOptions) => Promise<HookSearchHit[]>;
-  /** Asks the model that is configured for hooks. Throws when what hooks may spend in a day is spent. */
+  /** Asks the model configured for hooks. Throws if the daily budget of hooks is spent. */
   readonly llm: (prompt: string, options?: HookLlmOptions) => Promise<string>;
-  /** Of a timer's event: the minute that it stands for, however late it is judged. */
+  /** For timer events, the scheduled minute, even if the event is judged late. */
   readonly now: Date;
-  /** The moment of its schedule that was missed while Cortex was not running, where it is asked because of that. */
+  /** The scheduled time that was missed while Cortex was not running, if the hook is called to catch up. */
   readonly missed: Date | null;
   readonly hook: HookSelf;
-  /** Aborts when the time of the hook is over. */
+  /** Aborts when the hook times out. */
   readonly signal: AbortSignal;
 }
 
@@ -37,7 +36,7 @@ export interface HookEvent {
   readonly timestamp: number;
   readonly channel: string;
   readonly direction: "received" | "sent" | "observed" | "created" | "updated" | "deleted";
-  /** Null for events that say nothing, such as a timer's. */
+  /** Null for events without content, such as a timer's. */
   readonly content: string | null;
   readonly content_type: string | null;
   /** The conversation on its channel, as in the view `threads`. */
@@ -46,12 +45,12 @@ export interface HookEvent {
   readonly account: string | null;
   readonly place: string | null;
   readonly topic: string | null;
-  /** Null: the adapter does not say. */
+  /** Null: unknown to the adapter. */
   readonly place_kind: "dm" | "group" | "channel" | null;
-  /** Whether the agent was addressed by name. Null: the adapter does not say. */
+  /** Whether the agent was addressed by name. Null: unknown to the adapter. */
   readonly mentions_me: boolean | null;
   readonly reply_to: string | null;
-  // What adapters put here differs from one to the next, and a hook knows its own.
+  // The content depends on the adapter, and a hook knows its adapters.
   // oxlint-disable-next-line typescript/no-explicit-any
   readonly metadata: any;
   // oxlint-disable-next-line typescript/no-explicit-any
@@ -59,19 +58,19 @@ export interface HookEvent {
   readonly attachments: Json;
   readonly source_adapter: string;
   readonly source_id: string;
-  /** The session that whoever sent it has named. Null: nobody has said where it goes. */
+  /** The session that the sender named. Null: none. */
   readonly target: { readonly session: string } | null;
 }
 
 export interface HookSelf {
-  /** The name of the file, without its ending. */
+  /** The name of the file, without its extension. */
   readonly id: string;
   readonly name: string;
   readonly created_at: number;
   /** How often it has fired. */
   readonly trigger_count: number;
   readonly last_triggered: number | null;
-  /** What the file exports as `config`. */
+  /** The file's export `config`. */
   // oxlint-disable-next-line typescript/no-explicit-any
   readonly config: any;
 }
@@ -82,7 +81,7 @@ export type HookRow = Record<string, any>;
 
 export interface HookSearchOptions {
   readonly channels?: readonly string[];
-  /** A date, milliseconds since 1970, or a text that `Date` reads. */
+  /** A date, milliseconds since 1970, or a string that `Date` parses. */
   readonly since?: Moment;
   readonly until?: Moment;
   readonly limit?: number;
@@ -102,7 +101,7 @@ export interface HookSearchHit {
 
 export interface HookLlmOptions {
   readonly system?: string;
-  /** The answer is one JSON value, for `JSON.parse`. */
+  /** Makes the answer a single JSON value, for `JSON.parse`. */
   readonly json?: boolean;
   readonly maxTokens?: number;
   readonly max_tokens?: number;
@@ -110,15 +109,15 @@ export interface HookLlmOptions {
 
 export interface HookResult {
   readonly fire: boolean;
-  /** Where the event goes: one target. Absent: the main session. */
+  /** The target of the event. Absent: its own session. */
   readonly routing?: HookRouting;
   readonly context?: HookTurnContext;
-  /** Where the answer is sent. Absent: to where the event came from. */
+  /** The address for the answer. Absent: the origin of the event. */
   readonly delivery?: HookDelivery;
-  /** The hook wants to be asked no more, whether it fires or not. */
+  /** Disables the hook after this call, whether it fires or not. */
   readonly disable_hook?: boolean;
   readonly disableHook?: boolean;
-  /** With a firing: the default hooks (`default-*`) have no say in this event. */
+  /** If it fires: silences the default hooks (`default-*`) for this event. */
   readonly exclusive?: boolean;
 }
 
@@ -126,16 +125,16 @@ export interface HookRouting {
   readonly thread?: string;
   readonly session?: string;
   readonly persona?: string;
-  /** An agent, else a persona. */
+  /** An agent; if there is none of this name, a persona. */
   readonly agent?: string;
   readonly agent_id?: string;
   readonly agentId?: string;
-  /** A template: starts a relay with the content of the event. */
+  /** A relay template. Starts a relay with the content of the event. */
   readonly relay?: string;
   readonly mode?: "thread" | "session" | "persona";
-  /** What the mode names. */
+  /** The name of the target, for `mode`. */
   readonly target?: string;
-  /** Look for the best target first, and fall back on the one that is named. */
+  /** Searches for the best target first, and falls back to the named one. */
   readonly smart?: boolean;
   readonly queue_mode?: HookQueueMode;
   readonly queueMode?: HookQueueMode;
@@ -144,11 +143,11 @@ export interface HookRouting {
 export type HookQueueMode = "steer" | "steer-backlog" | "followup" | "queue" | "collect" | "interrupt";
 
 export interface HookTurnContext {
-  /** What the agent is to do about it. */
+  /** Instructions for the agent. */
   readonly prompt?: string;
-  /** What the hook has found in the event: any JSON. */
+  /** The hook's findings in the event: any JSON. */
   readonly extracted?: unknown;
-  /** False: the turn is to be read without what was said before. */
+  /** False: the turn starts without the earlier conversation. */
   readonly include_history?: boolean;
   readonly includeHistory?: boolean;
   readonly include_thread?: boolean;
@@ -163,28 +162,28 @@ export interface HookDelivery {
   readonly replyTo?: string;
 }
 
-/** `export const filter`: judged before the hook is called. All that is given must hold. */
+/** `export const filter`: applied before the hook is called. All given conditions must hold. */
 export interface Filter {
-  /** `*` stands for any characters, here and below. */
+  /** `*` matches any characters, here and below. */
   readonly channels?: readonly string[];
-  /** `received` unless told. */
+  /** Default: `received`. */
   readonly directions?: readonly HookEvent["direction"][];
   readonly senders?: readonly string[];
   /** The content type of the event, or the `type` of its metadata. */
   readonly types?: readonly string[];
-  /** Of events that say something: a regular expression in the syntax of RE2, found anywhere in the content. */
+  /** A regular expression in RE2 syntax, found anywhere in the content. Events without content do not match. */
   readonly match?: string | RegExp;
-  /** Fields of the metadata, and what they must be. */
+  /** Required values of metadata fields. */
   readonly metadata?: { readonly [field: string]: Json };
-  /** Only the timer's events that a schedule names: `0 9 * * 1-5`, `every 30m` or `at 2026-12-01T09:00`. */
+  /** A schedule for timer events: `0 9 * * 1-5`, `every 30m` or `at 2026-12-01T09:00`. */
   readonly cron?: string;
-  /** For the schedule. The one of `cortex.json` unless told. */
+  /** The time zone of the schedule. Default: that of `cortex.json`. */
   readonly timezone?: string;
-  /** once: when Cortex was not running, the last moment that was missed counts. skip: it is missed. */
+  /** After downtime: `once` catches up on the last missed time, `skip` on none. */
   readonly catchUp?: "skip" | "once";
 }
 
-/** `export const hook`: the other form of a hook's file. */
+/** `export const hook`: an alternative form of a hook's file. */
 export interface HookDefinition {
   readonly name?: string;
   readonly description?: string;

@@ -1,4 +1,4 @@
-/** The hooks of a home at work: their folder is watched, and every event that one of them could want is judged. */
+/** Opens the hooks of a home: watches their folder, and judges every event that a hook could want. */
 import { rmSync } from "node:fs";
 
 import { databasePath } from "../config/home.ts";
@@ -15,7 +15,7 @@ import { addHookFile, addShippedHooks, hooksPath } from "./folder/files.ts";
 import { findSyntaxError } from "./folder/find-syntax-error.ts";
 import { hookUnknown } from "./hook-name.ts";
 import { Catalogue } from "./judge/catalogue.ts";
-import { dispatchFor } from "./judge/dispatch.ts";
+import { dispatchOfHook } from "./judge/dispatch.ts";
 import { Judge } from "./judge/judge.ts";
 import { type HookTrial, tryHook } from "./judge/trial.ts";
 import { createHookServices } from "./services.ts";
@@ -43,7 +43,7 @@ export async function openHooks(ports: Ports): Promise<OpenFeature> {
     catalogue,
     pool,
     dispatchFor: (event, hook, verdict) =>
-      dispatchFor(event, hook, verdict, { ...ports, relays: apis.relays }),
+      dispatchOfHook(event, hook, verdict, { ...ports, relays: apis.relays }),
   });
   const report = createErrorReports(log);
   const sync = async (): Promise<void> => {
@@ -57,7 +57,7 @@ export async function openHooks(ports: Ports): Promise<OpenFeature> {
   const watch = new FolderWatch({ folders: () => [folder], onChange: () => void sync() });
   const hooks: Hooks = {
     list: () => store.hooks.list(),
-    wants: (direction, channel) => catalogue.wants(direction, channel),
+    wants: catalogue.wants,
     async setEnabled(name, enabled) {
       await store.hooks.setEnabled(name, enabled);
       await catalogue.take(name);
@@ -80,7 +80,7 @@ export async function openHooks(ports: Ports): Promise<OpenFeature> {
   return {
     api: { hooks },
     start: () => judge.start(),
-    wants: (direction, channel) => catalogue.wants(direction, channel),
+    wants: catalogue.wants,
     async [Symbol.asyncDispose]() {
       watch[Symbol.dispose]();
       const judged = judge[Symbol.asyncDispose]();

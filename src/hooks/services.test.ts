@@ -6,7 +6,7 @@ import { CortexError } from "../model/errors.ts";
 import { assistantMessage } from "../model/message.ts";
 import type { Profile } from "../model/profile.ts";
 import { NO_USAGE } from "../model/usage.ts";
-import { createHookLlm, MAX_PROMPT_LENGTH } from "./services.ts";
+import { createHookLlm, MAX_LLM_PROMPT_LENGTH } from "./services.ts";
 
 const { signal } = new AbortController();
 
@@ -117,7 +117,7 @@ test("where the profile fails, its fallback is asked", async () => {
 test.each<[unknown, unknown]>([
   ["", {}],
   [7, {}],
-  ["x".repeat(MAX_PROMPT_LENGTH + 1), {}],
+  ["x".repeat(MAX_LLM_PROMPT_LENGTH + 1), {}],
   ["x", { system: 1 }],
   ["x", { maxTokens: 0 }],
 ])("llm(%j, %j) is refused", async (prompt, options) => {

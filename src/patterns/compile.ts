@@ -1,17 +1,17 @@
 /**
- * Regular expressions that others write, in an engine without backtracking (RE2). It takes time proportional to
- * the size of the compiled program times the length of the text, so both are limited: a few characters such as
- * `.{0,1000}` make a program of thousands of instructions.
+ * Compiles untrusted regular expressions for an engine without backtracking (RE2). Matching takes time proportional to the
+ * size of the compiled program times the length of the text, so both are limited: a few characters such as `.{0,1000}`
+ * compile to thousands of instructions.
  */
 import { RE2JS } from "re2js";
 
-import { quote, refused } from "./refused.ts";
+import { quotePattern, refused } from "./refused.ts";
 
-/** Instructions of one compiled pattern. */
+/** Instructions per compiled pattern. */
 export const MAX_PROGRAM_SIZE = 5_000;
 /** Instructions times characters, for one text. */
 export const MAX_STEPS = 200_000_000;
-/** How many compiled patterns are kept. */
+/** How many compiled patterns are cached. */
 export const MAX_COMPILED_PATTERNS = 200;
 
 const SYNTAX_HINT =
@@ -30,30 +30,30 @@ export class Compiler {
     return fresh;
   }
 
-  /** Throws `pattern_refused`, also where the pattern is too large for the text. */
+  /** Throws `pattern_refused`, also if the pattern is too complex for a text of this length. */
   compileFor(pattern: string, text: string): RE2JS {
     const compiled = this.compile(pattern);
     const steps = compiled.programSize() * text.length;
     if (steps <= MAX_STEPS) return compiled;
     throw refused(
-      `The pattern ${quote(pattern)} is too complex for a text of ${text.length} characters`,
+      `The pattern ${quotePattern(pattern)} is too complex for a text of ${text.length} characters`,
       "Use smaller repetition counts, or a shorter pattern.",
     );
   }
 }
 
-/** Throws `pattern_refused`. May take long for a hostile pattern: call it where it can be ended. */
+/** Throws `pattern_refused`. A hostile pattern may take long: call it in a thread or process that can be killed. */
 export function compilePattern(pattern: string): RE2JS {
   let compiled: RE2JS;
   try {
     compiled = RE2JS.compile(pattern);
   } catch (error) {
-    throw refused(`Invalid pattern ${quote(pattern)}: ${reasonOf(error)}`, SYNTAX_HINT, error);
+    throw refused(`Invalid pattern ${quotePattern(pattern)}: ${reasonOf(error)}`, SYNTAX_HINT, error);
   }
   const size = compiled.programSize();
   if (size <= MAX_PROGRAM_SIZE) return compiled;
   throw refused(
-    `The pattern ${quote(pattern)} is too complex: it compiles to ${size} instructions (limit ${MAX_PROGRAM_SIZE})`,
+    `The pattern ${quotePattern(pattern)} is too complex: it compiles to ${size} instructions (limit ${MAX_PROGRAM_SIZE})`,
     "Use smaller repetition counts: .{0,1000} alone takes 2000 instructions, and .* takes 2.",
   );
 }

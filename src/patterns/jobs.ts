@@ -1,5 +1,6 @@
-/** What is asked of patterns, in the thread of `match-thread.ts` or, where it is small, right here. */
+/** The matching jobs, run in the thread of `match-thread.ts` or, if small, in the main thread. */
 import type { Compiler } from "./compile.ts";
+import { truncate } from "../model/truncate.ts";
 
 export type Job =
   | { readonly kind: "test"; readonly patterns: readonly string[]; readonly texts: readonly string[] }
@@ -12,28 +13,28 @@ export type Job =
     };
 
 export interface LineLimits {
-  /** How many lines are found before the search ends. */
+  /** The search stops after this many matching lines. */
   readonly lines: number;
-  /** How much of a line is searched. */
+  /** How many characters of a line are searched. */
   readonly searched: number;
-  /** How much of a line is given. */
+  /** How many characters of a line are returned. */
   readonly shown: number;
 }
 
 export interface FirstMatch {
-  /** Which of the patterns. */
+  /** The index of the pattern. */
   readonly index: number;
-  /** All of the match, then its groups. A group that took no part is empty. */
+  /** The whole match, then its groups. A group that did not participate is empty. */
   readonly groups: readonly string[];
 }
 
 export interface MatchedLines {
   readonly lines: readonly { readonly number: number; readonly text: string }[];
-  /** How many lines were searched only in part. */
+  /** How many lines were searched only partly. */
   readonly cut: number;
 }
 
-export interface Answers {
+export interface JobResults {
   /** For each text, for each pattern, whether it occurs there. */
   readonly test: boolean[][];
   readonly find: FirstMatch | undefined;
@@ -41,10 +42,10 @@ export interface Answers {
 }
 
 /** Throws `pattern_refused`. */
-export function work(job: Job, compiler: Compiler): Answers[Job["kind"]] {
+export function runJob(job: Job, compiler: Compiler): JobResults[Job["kind"]] {
   switch (job.kind) {
     case "test":
-      for (const pattern of job.patterns) compiler.compile(pattern); // also where there is no text
+      for (const pattern of job.patterns) compiler.compile(pattern); // even without a text
       return job.texts.map((text) =>
         job.patterns.map((pattern) => compiler.compileFor(pattern, text).test(text)),
       );
@@ -80,12 +81,11 @@ function findLines(
     number += 1;
     if (end - start > limits.searched) cut += 1;
     if (compiler.compileFor(pattern, line).test(line))
-      lines.push({ number, text: shorten(line, limits.shown) });
+      lines.push({ number, text: truncate(line, limits.shown) });
     start = end + 1;
   }
   return { lines, cut };
 }
 
-function shorten(line: string, length: number): string {
-  return line.length > length ? `${line.slice(0, length)}…` : line;
-}
+/** The first message of the thread. */
+export const READY = "ready";

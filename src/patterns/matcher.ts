@@ -1,29 +1,36 @@
 /**
- * Matches patterns that agents, templates and files of configuration give. Even a linear-time engine can be kept
- * busy for minutes by a large pattern, and a blocked main thread answers nobody, so this happens in a thread that
- * is ended when it is over its time. It starts on first use and ends when nobody needs it any more.
+ * Matches patterns from agents, templates and configuration files. A large pattern can keep even a linear-time engine busy
+ * for minutes, which would block the main thread. So matching runs in a thread that is terminated after a timeout. The
+ * thread starts on first use and ends when idle.
  *
- * Small patterns on short texts are matched right here: their cost is bounded by their lengths.
+ * Small patterns on short texts are matched in the main thread: their lengths bound the cost.
  */
 import { Worker } from "node:worker_threads";
 
 import type { CortexError } from "../model/errors.ts";
 import { moduleBeside } from "../model/module-beside.ts";
 import type { Compiler } from "./compile.ts";
-import type { Answers, FirstMatch, Job, LineLimits, MatchedLines } from "./jobs.ts";
-import { READY } from "./ready.ts";
-import { quote, refused } from "./refused.ts";
+import {
+  type FirstMatch,
+  type Job,
+  type JobResults,
+  type LineLimits,
+  type MatchedLines,
+  READY,
+  runJob,
+} from "./jobs.ts";
+import { quotePattern, refused } from "./refused.ts";
 
-/** How long one request may take. */
+/** The timeout of one request. */
 const MATCH_TIMEOUT_MS = 5_000;
-/** How long the thread is kept without work. */
+/** How long an idle thread is kept. */
 const IDLE_MS = 30_000;
-/** Requests that wait for the thread. */
+/** Requests waiting for the thread. */
 export const MAX_WAITING_MATCHES = 10_000;
-/** Instructions times characters that are matched on the main thread: a few milliseconds for the worst pattern. */
+/** Instructions times characters for matching in the main thread: a few milliseconds for the worst pattern. */
 export const MAX_INLINE_STEPS = 40_000;
 const MAX_INLINE_PATTERN_LENGTH = 200;
-/** Heap of the thread. The engine needs little; a text is at most a few megabytes. */
+/** The heap limit of the thread. The engine needs little, and texts have at most a few megabytes. */
 const MAX_HEAP_MB = 256;
 
 interface MatcherOptions {
@@ -31,16 +38,18 @@ interface MatcherOptions {
   readonly idleMs?: number;
 }
 
+type JobResult = JobResults[Job["kind"]];
+
 interface Request {
   readonly job: Job;
-  readonly resolve: (answer: Answers[Job["kind"]]) => void;
+  readonly resolve: (result: JobResult) => void;
   readonly reject: (error: unknown) => void;
   readonly signal: AbortSignal | undefined;
 }
 
 type Reply =
   | typeof READY
-  | { readonly answer: Answers[Job["kind"]]; readonly refused?: undefined }
+  | { readonly result: JobResult; readonly refused?: undefined }
   | { readonly refused: { readonly message: string; readonly hint: string } };
 
 export class Matcher {
@@ -57,7 +66,7 @@ export class Matcher {
     this.#idleMs = idleMs;
   }
 
-  /** Throws `pattern_refused` where one of them is invalid or too large. */
+  /** Throws `pattern_refused` if a pattern is invalid or too large. */
   async check(patterns: readonly string[], signal?: AbortSignal): Promise<void> {
     await this.test(patterns, [], signal);
   }
@@ -67,39 +76,47 @@ export class Matcher {
     patterns: readonly string[],
     texts: readonly string[],
     signal?: AbortSignal,
-  ): Promise<Answers["test"]> {
-    return this.#do({ kind: "test", patterns, texts }, signal) as Promise<Answers["test"]>;
+  ): Promise<JobResults["test"]> {
+    return this.#run<"test">({ kind: "test", patterns, texts }, signal);
   }
 
-  /** The first of the patterns that occurs in a text. Throws `pattern_refused`. */
+  /** The first pattern that occurs in a text. Throws `pattern_refused`. */
   async find(
     patterns: readonly string[],
     text: string,
     signal?: AbortSignal,
   ): Promise<FirstMatch | undefined> {
-    return this.#do({ kind: "find", patterns, text }, signal) as Promise<FirstMatch | undefined>;
+    return this.#run<"find">({ kind: "find", patterns, text }, signal);
   }
 
-  /** The lines of a text, as UTF-8, in which a pattern occurs. Throws `pattern_refused`. */
+  /** The lines of a UTF-8 text in which a pattern occurs. Throws `pattern_refused`. */
   async lines(
     pattern: string,
     bytes: Uint8Array,
     limits: LineLimits,
     signal?: AbortSignal,
   ): Promise<MatchedLines> {
-    return this.#do({ kind: "lines", pattern, bytes, limits }, signal) as Promise<MatchedLines>;
+    return this.#run<"lines">({ kind: "lines", pattern, bytes, limits }, signal);
   }
 
-  /** Whether the thread is there. */
+  /** Whether the thread is running. */
   get isRunning(): boolean {
     return this.#thread !== undefined;
   }
 
-  async #do(job: Job, signal: AbortSignal | undefined): Promise<Answers[Job["kind"]]> {
+  /** The result is of the job's kind. */
+  async #run<Kind extends Job["kind"]>(
+    job: Extract<Job, { readonly kind: Kind }>,
+    signal: AbortSignal | undefined,
+  ): Promise<JobResults[Kind]> {
+    return (await this.#resultOf(job, signal)) as JobResults[Kind];
+  }
+
+  async #resultOf(job: Job, signal: AbortSignal | undefined): Promise<JobResult> {
     signal?.throwIfAborted();
     if (isSmall(job)) {
-      const [{ Compiler: Made }, { work }] = await Promise.all([import("./compile.ts"), import("./jobs.ts")]);
-      return work(job, (this.#compiler ??= new Made()));
+      const { Compiler: LoadedCompiler } = await import("./compile.ts");
+      return runJob(job, (this.#compiler ??= new LoadedCompiler()));
     }
     if (this.#waiting.length >= MAX_WAITING_MATCHES) throw tooMany();
     return new Promise((resolve, reject) => {
@@ -137,7 +154,7 @@ export class Matcher {
     this.#timer = setTimeout(() => this.#end(), this.#idleMs).unref();
   }
 
-  /** Its first message says that it is ready: starting is not counted as part of a request. */
+  /** The thread first reports that it is ready, so starting does not count toward a request's timeout. */
   #open(): void {
     const thread = new Worker(moduleBeside(import.meta.url, "match-thread"), {
       resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB },
@@ -147,11 +164,11 @@ export class Matcher {
     thread.on("message", (reply: Reply) => {
       if (thread !== this.#thread) return;
       if (reply === READY) {
-        this.#hand(thread, this.#current!.job);
+        if (this.#current !== undefined) this.#hand(thread, this.#current.job);
         return;
       }
       this.#settle(({ resolve, reject }) => {
-        if (reply.refused === undefined) resolve(reply.answer);
+        if (reply.refused === undefined) resolve(reply.result);
         else reject(refused(reply.refused.message, reply.refused.hint));
       });
     });
@@ -187,7 +204,7 @@ export class Matcher {
   }
 }
 
-/** Whether the length of its patterns and texts alone keeps a job short. */
+/** Whether the lengths of patterns and texts alone bound the cost of a job. */
 function isSmall(job: Job): boolean {
   if (job.kind === "lines") return false;
   const patterns = patternsOf(job);
@@ -197,7 +214,7 @@ function isSmall(job: Job): boolean {
   return patterns.reduce((sum, pattern) => sum + programBound(pattern), 0) * characters <= MAX_INLINE_STEPS;
 }
 
-/** Without counted repetitions and classes of Unicode, which make large programs of few characters. */
+/** Without counted repetitions and Unicode classes, which compile a few characters to large programs. */
 function isPlain(pattern: string): boolean {
   return pattern.length <= MAX_INLINE_PATTERN_LENGTH && !/[{]|\\[pP]/.test(pattern);
 }
@@ -213,7 +230,7 @@ function patternsOf(job: Job): readonly string[] {
 
 function tooSlow(job: Job, timeoutMs: number): CortexError {
   const [first, ...others] = patternsOf(job);
-  const which = others.length === 0 ? `The pattern ${quote(first ?? "")}` : "Matching the patterns";
+  const which = others.length === 0 ? `The pattern ${quotePattern(first ?? "")}` : "Matching the patterns";
   return refused(
     `${which} timed out after ${timeoutMs / 1000} s`,
     "Use smaller repetition counts, or search fewer and shorter texts.",
@@ -224,8 +241,8 @@ function tooMany(): CortexError {
   return refused(`Too many pending searches (${MAX_WAITING_MATCHES})`, "Try again later.");
 }
 
-/** Of what agents search for. */
+/** For searches by agents. */
 export const agentPatterns = new Matcher();
 
-/** Of hooks, relays and scripts, which must not wait for what agents search for. */
+/** For hooks, relays and scripts, which must not wait for searches by agents. */
 export const ownerPatterns = new Matcher();

@@ -1,21 +1,21 @@
 /**
- * Refuses a repository whose own configuration could have git run something, or take its configuration from elsewhere.
+ * Refuses a repository whose configuration could make git run a program or read configuration from elsewhere.
  *
- * It is a list of what is harmless: git learns new settings with every version, and programs that extend it bring their
- * own. The files are read by git itself, which then understands them as it will when it uses them.
+ * It is an allowlist: every version of git adds settings, and so do programs that extend it. Git itself parses the files, so
+ * they mean the same here as when they are used.
  */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 
-import { type GitPlace, GitRefused, parseConfigList, runGit, type Setting } from "./git.ts";
+import { type GitPlace, GitRefused, type GitSetting, parseConfigList, runGit } from "./git.ts";
 
 interface GitFolders {
   readonly gitFolder: string;
-  /** The same, but for a linked work tree. */
+  /** The same, except for a linked work tree. */
   readonly commonFolder: string;
 }
 
-/** Throws `GitRefused` that names the file and the key. */
+/** Throws a `GitRefused` that names the file and the key. */
 export async function requireHarmlessConfig(
   place: GitPlace,
   { gitFolder, commonFolder }: GitFolders,
@@ -35,7 +35,7 @@ export async function requireHarmlessConfig(
   }
 }
 
-/** Sections, without subsections, of which nothing is ever run. */
+/** Sections, without subsections, whose settings never run a program. */
 const HARMLESS_SECTIONS = new Set(
   (
     "advice apply author blame color column commit committer extensions feature fetch format gc gui i18n index init log " +
@@ -67,7 +67,7 @@ const HARMLESS_KEYS = new Set([
   ..."conflictstyle ff log renamelimit renames stat".split(" ").map((name) => `merge.${name}`),
 ]);
 
-/** Those with a subsection, by section: the names that are harmless in each. */
+/** Harmless names of settings with a subsection, by section. */
 const HARMLESS_BELOW: Readonly<Record<string, ReadonlySet<string>>> = {
   branch: new Set(["description", "merge", "pushremote", "rebase", "remote", "vscode-merge-base"]),
   color: new Set(["branch", "diff", "grep", "interactive", "status"]),
@@ -83,16 +83,16 @@ const HARMLESS_BELOW: Readonly<Record<string, ReadonlySet<string>>> = {
   url: new Set(["insteadof", "pushinsteadof"]),
 };
 
-/** Of sections that are harmless otherwise: they name a program, or a file with settings. */
+/** Exceptions in harmless sections: they name a program or a file with settings. */
 const HARMFUL = new Set(["gc.recentobjectshook", "init.templatedir"]);
 
-/** `ext::sh -c …`: an address that is a command. */
+/** `ext::sh -c …`: a URL that is a command. */
 const IS_COMMAND = /^\s*[A-Za-z0-9+.-]+::/;
 
-/** True is git's own, false is none; all else is a command. */
+/** True is git's built-in monitor and false none; anything else is a command. */
 const IS_BOOLEAN = /^(true|false|yes|no|on|off|[01]?)$/i;
 
-function isHarmless({ key, value = "true" }: Setting): boolean {
+function isHarmless({ key, value = "true" }: GitSetting): boolean {
   const [start, end] = [key.indexOf("."), key.lastIndexOf(".")];
   const [section, name] = [key.slice(0, start), key.slice(end + 1)];
   if (start !== end)

@@ -1,30 +1,32 @@
 /**
- * Runs git so that nothing in a repository decides what is run.
+ * Runs git so that a repository cannot make it run programs.
  *
- * A repository's configuration can name programs for almost everything that git does, and whoever can write to the
- * repository writes the configuration. So git gets a fixed configuration on its command line, which comes before that of
- * the repository, and knows neither that of the machine nor that of its user. What has a name that cannot be guessed, such as
- * filters, cannot be switched off like that: `git-config.ts` refuses repositories that have it.
+ * A repository's configuration can name programs for almost everything git does, and anyone who can write to the repository
+ * can write its configuration. So git gets a fixed configuration on its command line, which overrides the repository's, and
+ * ignores the system's and the user's. Settings with arbitrary names, such as filters, cannot be switched off like this:
+ * `git-config.ts` refuses repositories that have them.
  */
+import { hasCode } from "../model/error-code.ts";
+import { errorText } from "../model/errors.ts";
 import { childEnvironment, type Variables } from "./environment.ts";
-import { type RunEnd, runToEnd } from "./run-to-end.ts";
+import { type RunEnd, runToEnd } from "./run-group.ts";
 
 export interface GitPlace {
   readonly folder: string;
-  /** Ours; git sees what is on the list. */
+  /** Ours; git gets only the variables on the list. */
   readonly environment: Variables;
   readonly timeoutMs?: number;
-  /** The repository that was looked at. Absent: git looks for one. */
+  /** The repository that was checked. Absent: git finds one. */
   readonly repository?: { readonly gitFolder: string; readonly workTree: string };
-  /** Settings of the user's that are passed on. */
+  /** Settings of the user that are passed on. */
   readonly settings?: readonly string[];
 }
 
 interface GitCall {
   readonly input?: string;
-  /** Another index than that of the repository. */
+  /** An index other than the repository's. */
   readonly index?: string;
-  /** Who commits, where the repository does not say. */
+  /** The committer. Absent: as configured in the repository. */
   readonly identity?: Identity;
 }
 
@@ -34,7 +36,7 @@ export interface Identity {
 }
 
 const GIT_TIMEOUT_MS = 60_000;
-/** A list of all files of a large repository. */
+/** Enough for a list of all files of a large repository. */
 const MAX_GIT_OUTPUT_BYTES = 256 * 1024 * 1024;
 
 const FIXED: readonly string[] = [
@@ -59,7 +61,7 @@ const FIXED: readonly string[] = [
 
 const VARIABLES: Readonly<Record<string, string>> = {
   LC_ALL: "C",
-  HOME: "/dev/null", // where git does not know GIT_CONFIG_GLOBAL yet
+  HOME: "/dev/null", // for versions of git that do not know GIT_CONFIG_GLOBAL
   GIT_CONFIG_NOSYSTEM: "1",
   GIT_CONFIG_GLOBAL: "/dev/null",
   GIT_ATTR_NOSYSTEM: "1",
@@ -70,10 +72,10 @@ const VARIABLES: Readonly<Record<string, string>> = {
   GIT_NO_LAZY_FETCH: "1",
 };
 
-/** Git has refused, or is not there at all. What it said is the message. */
+/** Git failed or is not installed. The message is git's own. */
 export class GitRefused extends Error {
   override readonly name = "GitRefused";
-  /** Undefined: it could not be run, or has not ended by itself. */
+  /** Undefined: it could not be started, or was killed. */
   readonly exit: number | undefined;
   readonly isMissing: boolean;
 
@@ -97,7 +99,7 @@ export async function runGit(
       : [`--git-dir=${repository.gitFolder}`, `--work-tree=${repository.workTree}`];
   const fixed = [...settings, ...FIXED].flatMap((setting) => ["-c", setting]);
   return run(place, ["--no-pager", ...where, ...fixed, ...args], {
-    name: args[0]!,
+    name: args[0] ?? "",
     ...(input === undefined ? {} : { input }),
     variables: {
       ...VARIABLES,
@@ -111,15 +113,15 @@ export async function gitText(place: GitPlace, args: readonly string[], call?: G
   return (await runGit(place, args, call)).toString("utf8").trimEnd();
 }
 
-/** What git lists with `-z`. */
+/** A list that git prints with `-z`. */
 export async function gitList(place: GitPlace, args: readonly string[], call?: GitCall): Promise<string[]> {
   return (await runGit(place, args, call)).toString("utf8").split("\0").slice(0, -1);
 }
 
-/** Of the settings that git's user has for all repositories, those that run nothing and that we need. */
+/** The user's global settings that we need; none of them runs a program. */
 interface UserSettings {
   readonly identity: Identity | undefined;
-  /** As `-c` takes them. */
+  /** In the form of `-c`. */
   readonly passedOn: readonly string[];
 }
 
@@ -132,7 +134,7 @@ export async function readUserSettings({
   const place = { folder: "/", environment, ...(timeoutMs === undefined ? {} : { timeoutMs }) };
   const args = ["--no-pager", "config", "--global", "--includes", "--null", "--list"];
   const printed = await run(place, args, { name: "config", variables: { LC_ALL: "C" } }).catch((error) => {
-    if (error instanceof GitRefused && error.exit !== undefined) return Buffer.alloc(0); // there is no such file
+    if (error instanceof GitRefused && error.exit !== undefined) return Buffer.alloc(0); // no such file
     throw error;
   });
   const settings = parseConfigList(printed.toString("utf8"));
@@ -147,15 +149,15 @@ export async function readUserSettings({
   };
 }
 
-export interface Setting {
-  /** `section.name` or `section.subsection.name`, of which git writes the first and last in small letters. */
+export interface GitSetting {
+  /** `section.name` or `section.subsection.name`. Git prints section and name in lower case. */
   readonly key: string;
-  /** Undefined: a key that stands alone, which is true. */
+  /** Undefined: a key without a value, which means true. */
   readonly value: string | undefined;
 }
 
-/** What `git config --null --list` prints. */
-export function parseConfigList(text: string): Setting[] {
+/** Parses the output of `git config --null --list`. */
+export function parseConfigList(text: string): GitSetting[] {
   return text
     .split("\0")
     .slice(0, -1)
@@ -188,7 +190,7 @@ async function run(
     throw notRun(cause);
   }
   if (end.stopped === "timeout") throw new GitRefused(`git ${name} timed out after ${timeoutMs} ms`, {});
-  if (end.saidTooMuch)
+  if (end.hasTooMuchOutput)
     throw new GitRefused(`git ${name} printed more than ${MAX_GIT_OUTPUT_BYTES} bytes`, {});
   if (end.exitCode !== 0)
     throw new GitRefused(end.errors.trim() || `git ${name} exited with ${end.exitCode ?? end.signal}`, {
@@ -207,9 +209,8 @@ function variablesOf({ name, email }: Identity): Record<string, string> {
 }
 
 function notRun(cause: unknown): GitRefused {
-  const isMissing = cause instanceof Error && "code" in cause && cause.code === "ENOENT";
-  const why = cause instanceof Error ? cause.message : String(cause);
-  return new GitRefused(isMissing ? "git is not installed" : `Cannot run git: ${why}`, {
+  const isMissing = hasCode(cause, "ENOENT");
+  return new GitRefused(isMissing ? "git is not installed" : `Cannot run git: ${errorText(cause)}`, {
     isMissing,
     cause,
   });

@@ -1,8 +1,8 @@
 /**
- * Starts programs. Nobody else does: only this file imports `child_process`, and `test/tidy.test.ts` holds it to that.
+ * Starts programs. This is the only file that imports `child_process`; `test/tidy.test.ts` checks that.
  *
- * A program inherits nothing from us. Whoever starts one says which variables it has, and takes them from
- * `environment.ts`; docs/security.md lists all programs with theirs.
+ * A program inherits no environment from us. The caller passes its variables, built in `environment.ts`; docs/security.md
+ * lists all programs with theirs.
  */
 import { type ChildProcess, type ChildProcessWithoutNullStreams, fork, spawn } from "node:child_process";
 
@@ -13,15 +13,15 @@ export type { ChildProcess, ChildProcessWithoutNullStreams };
 export interface Program {
   readonly file: string;
   readonly args: readonly string[];
-  /** All the variables that it has. */
+  /** All of its variables. */
   readonly environment: Readonly<Record<string, string>>;
-  /** Where it starts. Absent: where we are. */
+  /** Its working directory. Absent: ours. */
   readonly folder?: string;
 }
 
 type Stream = "ignore" | "pipe" | "inherit" | number;
 
-/** In a process group of its own, so that it can be ended with all that it has started. */
+/** Starts a program in its own process group, so that it can be killed together with its children. */
 export function launch(
   program: Program,
   streams: readonly [input: Stream, output: Stream, errors: Stream],
@@ -29,7 +29,7 @@ export function launch(
   return spawn(program.file, program.args, { ...optionsOf(program), stdio: [...streams] });
 }
 
-/** The same, where we write its input and read all that it says. */
+/** The same, with pipes for its input, output and errors. */
 export function launchPiped(program: Program): ChildProcessWithoutNullStreams {
   return spawn(program.file, program.args, { ...optionsOf(program), stdio: "pipe" });
 }
@@ -37,14 +37,14 @@ export function launchPiped(program: Program): ChildProcessWithoutNullStreams {
 interface Module {
   readonly path: string;
   readonly args: readonly string[];
-  /** Beside those that all processes of our own have. */
+  /** In addition to those of all our own processes. */
   readonly variables?: Readonly<Record<string, string>>;
-  /** For Node. Those that we were started with are not passed on. */
+  /** For Node. Our own flags are not passed on. */
   readonly flags?: readonly string[];
   readonly output: "ignore" | "inherit";
 }
 
-/** A module of ours in a process of its own, but in our process group, that is sent messages. */
+/** Starts one of our modules in its own process, within our process group, with a message channel. */
 export function launchModule({ path, args, variables = {}, flags = [], output }: Module): ChildProcess {
   return fork(path, args, {
     serialization: "advanced",

@@ -1,12 +1,12 @@
-/** Which other programs have a file open, where the system tells: on Linux, and of processes that are ours to look at. */
+/** Finds other programs that have a file open. Works on Linux, for processes that we may inspect. */
 import { readdir, readFile, readlink } from "node:fs/promises";
 import { join } from "node:path";
 
 const PROCESSES = "/proc";
-/** So many are named. */
+/** How many programs are reported. */
 const MAX_NAMED = 5;
 
-/** Each as `sqlite3 (process 4711)`, but for the processes in `except`. */
+/** Each as `sqlite3 (process 4711)`. Processes in `except` are skipped. */
 export async function openElsewhere(path: string, except: readonly number[]): Promise<string[]> {
   const names = await readdir(PROCESSES).catch(() => []);
   const pids = names.map(Number).filter((pid) => Number.isInteger(pid) && !except.includes(pid));
@@ -24,6 +24,6 @@ async function describeHolder(pid: number, path: string): Promise<string | undef
     if (!targets.includes(path)) return undefined;
     return `${(await readFile(join(folder, "comm"), "utf8")).trim()} (process ${pid})`;
   } catch {
-    return undefined; // it is over, or somebody else's
+    return undefined; // it has exited, or belongs to another user
   }
 }

@@ -1,34 +1,35 @@
 /**
- * Runs a program in a process group of its own and leaves nothing of it behind.
+ * Runs a program in its own process group and leaves no process of the group behind.
  *
- * A program's children keep its output open after it has ended, and may ignore being told to end. So no wait
- * here is without a bound: each is followed by a harder measure, the last of which is to stop listening.
- * A process that has left the group on purpose is out of reach; keeping those is the sandbox's work.
+ * Children can keep a program's output open after it exits, and can ignore SIGTERM. So every wait here is bounded and
+ * followed by a harsher measure; the last is to stop reading. Processes that leave the group on purpose are out of reach
+ * here; the sandbox contains them.
  */
 import { once } from "node:events";
 import { setTimeout as after } from "node:timers/promises";
 
+import { hasCode } from "../model/error-code.ts";
 import { launch, type Program } from "./launch.ts";
 
 interface GroupCommand extends Program {
   readonly signal: AbortSignal;
   readonly timeoutMs: number;
-  /** How long the group has between being told to end and being killed. */
+  /** The time between SIGTERM and SIGKILL. */
   readonly graceMs: number;
-  /** How long those that the program left behind have to finish what they write. */
+  /** How long processes left behind may still write. */
   readonly drainMs: number;
-  /** What it reads. Absent: nothing. */
+  /** Standard input. Absent: none. */
   readonly input?: string;
-  /** Told the number of the group when it has begun. Must not throw. */
+  /** Called with the group's id once it runs. Must not throw. */
   onBegun?(group: number): void;
-  /** The next piece comes when this one is dealt with, so a fast program has to wait. Must not reject. */
+  /** The next chunk is read after this resolves, so a fast program has to wait. Must not reject. */
   onOutput(chunk: Buffer): Promise<void>;
-  /** The same for what it says of errors, which is otherwise not listened to. */
+  /** The same for standard error, which is otherwise ignored. */
   onErrors?(chunk: Buffer): Promise<void>;
 }
 
 export interface GroupEnd {
-  /** Undefined: it was ended by a signal, or could not be ended at all. */
+  /** Undefined: it was killed by a signal, or could not be killed at all. */
   readonly exitCode: number | undefined;
   readonly signal: NodeJS.Signals | undefined;
   readonly stopped: "timeout" | "aborted" | undefined;
@@ -55,13 +56,14 @@ export async function runGroup(command: GroupCommand): Promise<GroupEnd> {
     });
   });
   await once(child, "spawn");
-  const group = child.pid!;
+  const { pid: group, stdin, stdout, stderr } = child;
+  if (group === undefined) throw new Error("A process that was spawned has an id");
   command.onBegun?.(group);
-  child.stdin?.on("error", () => {}); // it need not read what it is given
-  child.stdin?.end(command.input);
+  stdin?.on("error", () => {}); // the program need not read its input
+  stdin?.end(command.input);
   const drained = Promise.all([
-    drain(child.stdout!, (chunk) => command.onOutput(chunk)),
-    child.stderr === null ? undefined : drain(child.stderr, (chunk) => command.onErrors!(chunk)),
+    stdout && drain(stdout, (chunk) => command.onOutput(chunk)),
+    stderr && drain(stderr, async (chunk) => command.onErrors?.(chunk)),
   ]);
 
   end.stopped = await stopOrEnd(exited, command);
@@ -74,13 +76,13 @@ export async function runGroup(command: GroupCommand): Promise<GroupEnd> {
   await within(drained, drainMs);
   signalGroup(group, "SIGKILL");
   await within(drained, drainMs);
-  child.stdout!.destroy();
-  child.stderr?.destroy();
+  stdout?.destroy();
+  stderr?.destroy();
   await drained;
   return end;
 }
 
-/** Undefined: it has ended by itself. */
+/** Undefined: it exited on its own. */
 async function stopOrEnd(
   exited: Promise<void>,
   { signal, timeoutMs }: GroupCommand,
@@ -104,25 +106,80 @@ async function drain(
   try {
     for await (const chunk of output) await onChunk(chunk);
   } catch {
-    // The output was closed on our side: what has not come by then is not waited for.
+    // We closed the output and no longer wait for the rest.
   }
 }
 
-/** Waits for something that does not reject, but not longer. */
-async function within(work: Promise<unknown>, ms: number): Promise<void> {
-  const settled = new AbortController();
-  const deadline = after(ms, undefined, { signal: settled.signal });
-  await Promise.race([work, deadline]);
-  settled.abort();
-  await Promise.allSettled([deadline]);
+/** Waits for a promise until a timeout or an abort. Leaves no listener on the signals. */
+export async function within<T>(
+  work: Promise<T>,
+  ms: number,
+  ...signals: readonly AbortSignal[]
+): Promise<T | "late" | "aborted"> {
+  if (signals.some(({ aborted }) => aborted)) return "aborted";
+  const other = Promise.withResolvers<"late" | "aborted">();
+  const timer = setTimeout(() => other.resolve("late"), ms);
+  const abort = (): void => other.resolve("aborted");
+  for (const signal of signals) signal.addEventListener("abort", abort);
+  try {
+    return await Promise.race([work, other.promise]);
+  } finally {
+    clearTimeout(timer);
+    for (const signal of signals) signal.removeEventListener("abort", abort);
+  }
 }
 
 export function signalGroup(group: number, signal: NodeJS.Signals): void {
   try {
     process.kill(-group, signal);
   } catch (error) {
-    // Nobody is left in it; or, on macOS, only processes that have ended already.
-    const code = error instanceof Error && "code" in error ? error.code : undefined;
-    if (code !== "ESRCH" && code !== "EPERM") throw error;
+    // The group is empty; or, on macOS, has only zombies.
+    if (!hasCode(error, "ESRCH", "EPERM")) throw error;
   }
+}
+
+interface ShortProgram extends Program {
+  readonly timeoutMs: number;
+  readonly input?: string;
+  /** A program that writes more is killed. */
+  readonly maxOutputBytes?: number;
+}
+
+export interface RunEnd extends GroupEnd {
+  readonly output: Buffer;
+  /** The beginning of its standard error. */
+  readonly errors: string;
+  readonly hasTooMuchOutput: boolean;
+}
+
+const MAX_OUTPUT_BYTES = 1024 * 1024;
+const MAX_ERROR_LENGTH = 1_000;
+const GRACE_MS = 5_000;
+const DRAIN_MS = 250;
+
+/** Runs a program that is expected to end soon. Rejects only if it cannot be started, with the system's error. */
+export async function runToEnd({
+  maxOutputBytes = MAX_OUTPUT_BYTES,
+  ...program
+}: ShortProgram): Promise<RunEnd> {
+  const tooMuch = new AbortController();
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  let errors = "";
+  const end = await runGroup({
+    ...program,
+    signal: tooMuch.signal,
+    graceMs: GRACE_MS,
+    drainMs: DRAIN_MS,
+    input: program.input ?? "",
+    async onOutput(chunk) {
+      bytes += chunk.length;
+      if (bytes <= maxOutputBytes) chunks.push(chunk);
+      else tooMuch.abort();
+    },
+    async onErrors(chunk) {
+      errors = (errors + chunk.toString("utf8")).slice(0, MAX_ERROR_LENGTH);
+    },
+  });
+  return { ...end, output: Buffer.concat(chunks), errors, hasTooMuchOutput: bytes > maxOutputBytes };
 }

@@ -57,10 +57,7 @@ export async function findMissingKey(
   variable: (name: string) => string | undefined,
 ): Promise<CortexError | undefined> {
   if (profile === undefined) return undefined;
-  const [{ openBackend }, { findCredentials }] = await Promise.all([
-    import("../agents/pi/provider.ts"),
-    import("../agents/pi/credentials.ts"),
-  ]);
+  const { findCredentials, openBackend } = await import("../agents/pi/provider.ts");
   const whole: Profile = { name, ...profile, fallback: [] };
   try {
     await findCredentials(whole, await openBackend(whole), variable);

@@ -114,7 +114,7 @@ test("an agent reads the files of the messages on its thread, also later and in 
     const { turnId } = (await server.send({ method: "POST", path: "/api/messages", json })).json;
     return resultOf("t.id", turnId);
   };
-  const refused = expect.stringContaining("is outside the folders of this agent");
+  const refused = expect.stringContaining("is outside this agent's folders");
   const group = { place: "-100", placeKind: "group", placeName: "Friends", mentionsMe: true };
 
   expect(await readIn("main", "first")).toEqual(refused);

@@ -11,7 +11,7 @@ import type { Config } from "../config/config.ts";
 import type { Sandbox } from "../model/tool.ts";
 import type { Variables } from "../programs/environment.ts";
 import { repositoryOf } from "../programs/git-directory.ts";
-import { runToEnd } from "../programs/run-to-end.ts";
+import { runToEnd } from "../programs/run-group.ts";
 
 export interface SandboxMode {
   readonly setting: Config["sandbox"];

@@ -16,7 +16,7 @@ import type { SessionKey } from "../model/session-key.ts";
 import { type Mark, TRUST_SETTING } from "../model/trust.ts";
 import type { Worker } from "../model/worker.ts";
 import { agentFor, lookUp, type Setup } from "../personas/lookup.ts";
-import { childEnvironment, type Named, type Variables } from "../programs/environment.ts";
+import { childEnvironment, type NamedVariables, type Variables } from "../programs/environment.ts";
 import type { DispatchInput, QueueItem, Store } from "../store/store.ts";
 import type { Folders } from "./turn-ports.ts";
 
@@ -127,6 +127,6 @@ async function makeFolder(path: string): Promise<void> {
 }
 
 /** The environment of commands: variables for every program, and those that the turn's permissions name. */
-export function toolEnvironment(own: Variables, named?: Named): Readonly<Record<string, string>> {
+export function toolEnvironment(own: Variables, named?: NamedVariables): Readonly<Record<string, string>> {
   return { ...childEnvironment(own, named), TERM: "dumb" };
 }

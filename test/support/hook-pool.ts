@@ -4,7 +4,7 @@ import { join } from "node:path";
 
 import type { HookEvent } from "../../src/hooks/hook.ts";
 import {
-  type CallOutcome,
+  type HookOutcome,
   HookPool,
   type PoolLimits,
   type Services,
@@ -18,9 +18,9 @@ export interface TestPool extends AsyncDisposable {
   /** What was told to have failed after its hook had given a result. */
   readonly late: string[];
   write(name: string, source: string): void;
-  ask(names: readonly string[], event?: Partial<HookEvent>): Promise<CallOutcome[]>;
+  ask(names: readonly string[], event?: Partial<HookEvent>): Promise<HookOutcome[]>;
   /** The same, with an outcome each, which need not come at the same time. */
-  askEach(names: readonly string[], event?: Partial<HookEvent>): Promise<CallOutcome>[];
+  askEach(names: readonly string[], event?: Partial<HookEvent>): Promise<HookOutcome>[];
 }
 
 const EVENT: HookEvent = {

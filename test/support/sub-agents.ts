@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 import type { Agent, AgentRequest, AgentResult } from "../../src/agents/agent.ts";
-import { createProcessAgent, type ProcessAgentParts } from "../../src/agents/process/process-agent.ts";
+import { createProcessAgent, type ProcessAgentOptions } from "../../src/agents/process/process-agent.ts";
 import { ProcessPool, type ProcessPoolOptions } from "../../src/agents/process/pool.ts";
 import type { AgentId, TurnId } from "../../src/model/ids.ts";
 import type { CallBlock, Message, ToolCall } from "../../src/model/message.ts";
@@ -65,7 +65,7 @@ const INNER: Agent = {
 
 let minted = 0;
 
-export function processAgent({ pool }: TestPool, more: Partial<ProcessAgentParts> = {}): Agent {
+export function processAgent({ pool }: TestPool, more: Partial<ProcessAgentOptions> = {}): Agent {
   return createProcessAgent({
     pool,
     inner: INNER,

@@ -1,11 +1,10 @@
 /**
- * Finds the play of a script whose turn it is. Only the messages of the turn decide, so that a turn that
- * was cut off goes on where it was:
+ * Finds the next play of a script. Only the messages of the turn decide, so an interrupted turn continues where it stopped:
  *
- * - The first entry that matches a message of the user is the one that is played.
- * - Every message of the assistant is one play of it.
- * - A message that arrives in between goes to the entry that it matches. If that is another one, it is
- *   played from its first play; if it is the same one, or none, what is being played goes on.
+ * - The first entry that matches a message of the user is played.
+ * - Each message of the assistant is one play of it.
+ * - A message that arrives in between selects the entry that it matches. A different entry starts with its first play;
+ *   for the same entry, or none, the current one continues.
  */
 import type { AgentId } from "../../model/ids.ts";
 import type { Json } from "../../model/json.ts";
@@ -13,24 +12,24 @@ import { ownerPatterns } from "../../patterns/matcher.ts";
 import type { Exchange } from "../agent.ts";
 import type { Play, Script } from "./script.ts";
 
-/** What of a message is matched and can be repeated. */
+/** How much of a message is matched and can be quoted. */
 export const MAX_MATCHED_LENGTH = 100_000;
 
 type Choice =
-  /** Filled in with the message and the groups of the match. */
+  /** With the message and the groups of the match filled in. */
   | { readonly kind: "play"; readonly play: Play; readonly entry: number; readonly number: number }
-  /** All plays were played, and the last one has left something open. */
+  /** All plays were played, but the last one made calls. */
   | { readonly kind: "over" }
   | { readonly kind: "none" };
 
 interface Match {
   readonly entry: number;
   readonly message: string;
-  /** From `$0`, all of it. */
+  /** Starting with `$0`, the whole match. */
   readonly groups: readonly string[];
 }
 
-/** Throws `pattern_refused` where a pattern is too complex for a message. */
+/** Throws `pattern_refused` if a pattern is too complex for a message. */
 export async function choosePlay(script: Script, exchange: Exchange, agent: AgentId): Promise<Choice> {
   let match: Match | undefined;
   let played = 0;
@@ -43,7 +42,7 @@ export async function choosePlay(script: Script, exchange: Exchange, agent: Agen
     match = next;
   }
   if (match === undefined) return { kind: "none" };
-  const play = script[match.entry]!.plays[played];
+  const play = script[match.entry]?.plays[played];
   if (play === undefined) return { kind: "over" };
   return { kind: "play", play: fillPlay(play, match), entry: match.entry, number: played };
 }
@@ -53,7 +52,8 @@ async function findMatch(script: Script, content: string, agent: string): Promis
   const entries = [...script.entries()].filter(([, { agent: only }]) => only === undefined || only === agent);
   const patterns = entries.map(([, { when }]) => when);
   const found = await ownerPatterns.find(patterns, message);
-  return found === undefined ? undefined : { entry: entries[found.index]![0], message, groups: found.groups };
+  const [entry] = (found && entries[found.index]) ?? [];
+  return found === undefined || entry === undefined ? undefined : { entry, message, groups: found.groups };
 }
 
 function fillPlay(play: Play, match: Match): Play {
@@ -68,7 +68,7 @@ function fillJson(value: Json, match: Match): Json {
   return Object.fromEntries(Object.entries(value).map(([key, field]) => [key, fillJson(field, match)]));
 }
 
-/** In one pass, so that what the message brings is not filled in itself. `$$1` is a plain `$1`. */
+/** In one pass, so that text from the message is not itself expanded. `$$1` is a literal `$1`. */
 function fillText(text: string, { message, groups }: Match): string {
   return text.replaceAll(/\{\{message\}\}|\$?\$[1-9]/g, (found) => {
     if (found === "{{message}}") return message;

@@ -1,17 +1,17 @@
 import { expect, test } from "vitest";
 
 import { CortexError } from "../../model/errors.ts";
-import type { Draft } from "./draft.ts";
 import {
   createFaultCounter,
   type FaultKind,
   HUGE_LENGTH,
   MAX_FAULTS_COUNTED,
-  spoil,
+  type PlannedAnswer,
+  applyFault,
   UNKNOWN_TOOL,
 } from "./fault.ts";
 
-const draft: Draft = {
+const draft: PlannedAnswer = {
   text: "0123456789",
   calls: [
     { type: "toolCall", id: "a", name: "Read", arguments: { path: "x" } },
@@ -21,26 +21,26 @@ const draft: Draft = {
 
 const FAILURES: readonly (readonly [FaultKind, boolean, string, string])[] = [
   ["429", true, "", "429, too many requests"],
-  ["529", true, "", "529, it is overloaded"],
-  ["500", true, "", "500, an error on its side"],
-  ["timeout", true, "", "did not answer in time"],
+  ["529", true, "", "529, overloaded"],
+  ["500", true, "", "500, internal server error"],
+  ["timeout", true, "", "timeout"],
   ["cut", true, "", "before the answer began"],
   ["cut-text", true, "01234", "in the middle of the text"],
   ["cut-call", true, "0123456789", "in the middle of a tool call"],
-  ["refused", false, "", "401, the key is not valid"],
+  ["refused", false, "", "401, invalid key"],
 ];
 
 test.each(FAILURES)(
   "%s fails (worth another attempt: %j) after %j was said",
   (kind, transient, text, message) => {
-    const failed = spoil(draft, { kind });
+    const failed = applyFault(draft, { kind });
     expect(failed).toMatchObject({ kind: "failure", text, error: { code: "model_failed", transient } });
     expect(failed.kind === "failure" && failed.error.message).toContain(message);
   },
 );
 
 test("a conversation that is too long is a failure of its own kind", () => {
-  expect(spoil(draft, { kind: "overflow" })).toMatchObject({
+  expect(applyFault(draft, { kind: "overflow" })).toMatchObject({
     kind: "failure",
     text: "",
     error: { code: "context_overflow", transient: false },
@@ -48,17 +48,17 @@ test("a conversation that is too long is a failure of its own kind", () => {
 });
 
 test("a provider's wish to wait is in the error, for people and for programs", () => {
-  const failed = spoil(draft, { kind: "429", retryAfterMs: 100 });
+  const failed = applyFault(draft, { kind: "429", retryAfterMs: 100 });
   const error = failed.kind === "failure" ? failed.error : undefined;
   expect(error).toBeInstanceOf(CortexError);
-  expect(error?.message).toContain("wait 100 ms");
+  expect(error?.message).toContain("retry after 100 ms");
   expect(error?.retryAfterMs).toBe(100);
 });
 
 test("odd answers are answers", () => {
-  const spoilt = (kind: FaultKind): Draft | undefined => {
-    const result = spoil(draft, { kind });
-    return result.kind === "answer" ? result.draft : undefined;
+  const spoilt = (kind: FaultKind): PlannedAnswer | undefined => {
+    const result = applyFault(draft, { kind });
+    return result.kind === "answer" ? result.answer : undefined;
   };
   expect(spoilt("unknown-tool")?.calls.map(({ id, name }) => [id, name])).toEqual([
     ["a", UNKNOWN_TOOL],
@@ -73,7 +73,7 @@ test("odd answers are answers", () => {
 });
 
 test("a text that is cut off is there even where the play says nothing", () => {
-  const failed = spoil({ text: "", calls: [] }, { kind: "cut-text" });
+  const failed = applyFault({ text: "", calls: [] }, { kind: "cut-text" });
   expect(failed.kind === "failure" && failed.text).not.toBe("");
 });
 

@@ -1,9 +1,15 @@
 /**
- * The ways in which a model fails, as they look to whoever asks it: most are a rejection, before or in the
- * middle of the answer; some are an answer that nobody should have to expect.
+ * The ways in which a model can fail: most are a rejection, before or in the middle of the answer; some are an answer that
+ * no model should give.
  */
 import { CortexError } from "../../model/errors.ts";
-import type { Draft } from "./draft.ts";
+import type { CallBlock } from "../../model/message.ts";
+
+/** What the offline model is about to answer. */
+export interface PlannedAnswer {
+  readonly text: string;
+  readonly calls: readonly CallBlock[];
+}
 
 export const FAULT_KINDS = [
   "429",
@@ -25,59 +31,61 @@ export type FaultKind = (typeof FAULT_KINDS)[number];
 
 export interface Fault {
   readonly kind: FaultKind;
-  /** On how many asks of its play it happens, within a turn. Absent: on all. */
+  /** How often it happens per play and turn. Absent: always. */
   readonly times?: number | undefined;
-  /** What a provider that is too busy would ask for. */
+  /** The delay that an overloaded provider would ask for. */
   readonly retryAfterMs?: number | undefined;
 }
 
-type Spoilt =
-  | { readonly kind: "answer"; readonly draft: Draft }
-  /** The text is still said; then the answer breaks off. */
+type FaultyOutcome =
+  | { readonly kind: "answer"; readonly answer: PlannedAnswer }
+  /** The text is still streamed; then the answer breaks off. */
   | { readonly kind: "failure"; readonly text: string; readonly error: CortexError };
 
 export const HUGE_LENGTH = 10 * 1024 * 1024;
-/** A name that no tool has. */
+/** No tool has this name. */
 export const UNKNOWN_TOOL = "no_such_tool";
-/** Of how many plays the faults are counted. One that is forgotten has its faults once more. */
+/** For how many plays faults are counted. A play that is dropped starts its count over. */
 export const MAX_FAULTS_COUNTED = 10_000;
 const CUT_TEXT = "This answer breaks off before it";
 
-export function spoil(draft: Draft, fault: Fault): Spoilt {
-  const fail = (what: string, status?: number, text = ""): Spoilt => {
+export function applyFault(planned: PlannedAnswer, fault: Fault): FaultyOutcome {
+  const fail = (what: string, status?: number, text = ""): FaultyOutcome => {
     return { kind: "failure", text, error: failure(what, fault, status) };
   };
   switch (fault.kind) {
     case "429":
       return fail("too many requests", 429);
     case "529":
-      return fail("it is overloaded", 529);
+      return fail("overloaded", 529);
     case "500":
-      return fail("an error on its side", 500);
+      return fail("internal server error", 500);
     case "refused":
-      return fail("the key is not valid", 401);
+      return fail("invalid key", 401);
     case "overflow":
       return { kind: "failure", text: "", error: overflow() };
     case "timeout":
-      return fail("it did not answer in time");
+      return fail("timeout");
     case "cut":
-      return fail("the connection was cut before the answer began");
+      return fail("the connection broke before the answer began");
     case "cut-text":
-      return fail("the connection was cut in the middle of the text", undefined, firstHalf(draft.text));
+      return fail("the connection broke in the middle of the text", undefined, firstHalf(planned.text));
     case "cut-call":
-      return fail("the connection was cut in the middle of a tool call", undefined, draft.text);
+      return fail("the connection broke in the middle of a tool call", undefined, planned.text);
     case "unknown-tool":
-      return answer({ ...draft, calls: draft.calls.map((call) => ({ ...call, name: UNKNOWN_TOOL })) });
-    case "duplicate-ids":
-      return answer({ ...draft, calls: draft.calls.map((call) => ({ ...call, id: draft.calls[0]!.id })) });
+      return answer({ ...planned, calls: planned.calls.map((call) => ({ ...call, name: UNKNOWN_TOOL })) });
+    case "duplicate-ids": {
+      const id = planned.calls[0]?.id ?? "";
+      return answer({ ...planned, calls: planned.calls.map((call) => ({ ...call, id })) });
+    }
     case "empty":
       return answer({ text: "", calls: [] });
     case "huge":
-      return answer({ ...draft, text: "offline ".repeat(HUGE_LENGTH / "offline ".length) });
+      return answer({ ...planned, text: "offline ".repeat(HUGE_LENGTH / "offline ".length) });
   }
 }
 
-/** Says whether a fault still happens at a place, and counts that it did. */
+/** Returns a function that tells whether a fault is still due at a place, and counts it. */
 export function createFaultCounter(): (fault: Fault, place: string) => boolean {
   const counts = new Map<string, number>();
   return ({ times }, place) => {
@@ -86,35 +94,34 @@ export function createFaultCounter(): (fault: Fault, place: string) => boolean {
     if (count >= times) return false;
     counts.delete(place);
     counts.set(place, count + 1);
-    if (counts.size > MAX_FAULTS_COUNTED) counts.delete(counts.keys().next().value!);
+    for (const oldest of counts.keys()) {
+      if (counts.size <= MAX_FAULTS_COUNTED) break;
+      counts.delete(oldest);
+    }
     return true;
   };
 }
 
-function answer(draft: Draft): Spoilt {
-  return { kind: "answer", draft };
+function answer(planned: PlannedAnswer): FaultyOutcome {
+  return { kind: "answer", answer: planned };
 }
 
 function failure(what: string, { kind, retryAfterMs }: Fault, status: number | undefined): CortexError {
   const code = status === undefined ? "" : `${status}, `;
-  const retry = retryAfterMs === undefined ? "" : `; it asks to wait ${retryAfterMs} ms`;
-  return new CortexError(
-    "model_failed",
-    `The offline model failed as its script says: ${code}${what}${retry}`,
-    {
-      hint: `Take \`fault: ${kind}\` out of the script, or let it happen fewer \`times\`.`,
-      transient: kind !== "refused",
-      retryAfterMs,
-      cause: { status },
-    },
-  );
+  const retry = retryAfterMs === undefined ? "" : `; retry after ${retryAfterMs} ms`;
+  return new CortexError("model_failed", `The offline model failed as scripted: ${code}${what}${retry}`, {
+    hint: `Remove \`fault: ${kind}\` from the script, or lower its \`times\`.`,
+    transient: kind !== "refused",
+    retryAfterMs,
+    cause: { status },
+  });
 }
 
 function overflow(): CortexError {
   return new CortexError(
     "context_overflow",
-    "The offline model failed as its script says: the conversation is longer than it takes",
-    { hint: "It is made shorter by itself." },
+    "The offline model failed as scripted: the conversation exceeds its context window",
+    { hint: "The conversation is shortened automatically." },
   );
 }
 

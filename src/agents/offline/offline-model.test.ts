@@ -1,6 +1,6 @@
+import * as fc from "fast-check";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import * as fc from "fast-check";
 import { expect, test } from "vitest";
 
 import { assistant, exchange, outcome, user } from "../../../test/support/conversation.ts";
@@ -9,16 +9,27 @@ import { DEFAULT_AGENT, type TurnId } from "../../model/ids.ts";
 import { type AssistantBody, callsOf, type Message, type ToolCall } from "../../model/message.ts";
 import { OFFLINE_PROFILE, type Profile } from "../../model/profile.ts";
 import { MAIN_SESSION } from "../../model/session-key.ts";
-import type { AgentResult, Exchange, Model, Question } from "../agent.ts";
+import type { AgentResult, Delta, Exchange, Model, Question } from "../agent.ts";
 import { createLoopAgent } from "../loop.ts";
-import { NOTICE } from "./converse.ts";
+import { NOTICE } from "./unscripted.ts";
 import { HUGE_LENGTH } from "./fault.ts";
-import { createOfflineModel, type OfflineParts } from "./offline-model.ts";
+import {
+  chunks,
+  createOfflineModel,
+  DEFAULT_WINDOW,
+  estimateUsage,
+  MAX_CHUNKS,
+  type OfflineModelOptions,
+  streamText,
+  sumUp,
+} from "./offline-model.ts";
 import { parseScript } from "./script.ts";
+import { NO_USAGE } from "../../model/usage.ts";
+import { question as questionOf, userMessage } from "../../../test/support/question.ts";
 
 const SCRIPTED: Profile = { ...OFFLINE_PROFILE, script: "/play.yaml" };
 
-function modelOf(script = "[]", parts: Partial<OfflineParts> = {}): Model {
+function modelOf(script = "[]", parts: Partial<OfflineModelOptions> = {}): Model {
   return createOfflineModel({
     search: async () => [],
     delay: async () => undefined,
@@ -97,7 +108,7 @@ test("an agent is only played what is for it", async () => {
 test("a play waits as long as it says, and an abort ends the wait without a word", async () => {
   const waits: number[] = [];
   const aborter = new AbortController();
-  const delay: OfflineParts["delay"] = async (ms) => {
+  const delay: OfflineModelOptions["delay"] = async (ms) => {
     waits.push(ms);
     if (ms === 2000) aborter.abort();
   };
@@ -203,7 +214,7 @@ test("the same question gets the same bytes, whatever it is, and never an except
     content.map((text) => assistant(text, "Read")),
   );
   const turn = fc.array(part, { maxLength: 5 }).map((parts) => exchange(parts));
-  const search: OfflineParts["search"] = async (text) => [
+  const search: OfflineModelOptions["search"] = async (text) => [
     { id: "event-1", text: `Found ${text}`, atMs: NaN },
   ];
   await fc.assert(
@@ -288,3 +299,82 @@ async function runTurn(journal: Journal, options: { parkBefore?: number } = {}):
     onDelta: () => undefined,
   });
 }
+
+test("four characters that are read or said are a token", () => {
+  const system = "12345678";
+  const said = [{ type: "text", text: "12345" } as const];
+  expect(estimateUsage({ system, exchanges: [] }, said)).toEqual({ ...NO_USAGE, input: 2, output: 2 });
+});
+
+test("envelopes, calls and their results are read too, and nothing twice", () => {
+  const call = { id: "c", name: "List", arguments: {} };
+  const parts = [user("12345678", "123"), assistant("12", "List"), user("1234")];
+  const turn = exchange(parts, [outcome(call, 0, "123456789012")]);
+  // 3 + a line break + 8, 2 + List{}, 4, and 12 of the result.
+  expect(estimateUsage({ system: "", exchanges: [turn] }, []).input).toBe((12 + 8 + 4 + 12) / 4);
+});
+
+test("a call that is wanted counts as output", () => {
+  const call = { type: "toolCall", id: "c", name: "List", arguments: { a: 1 } } as const;
+  expect(estimateUsage({ system: "", exchanges: [] }, [call]).output).toBe(3);
+});
+
+const text = Array.from({ length: 1_000 }, (_, i) => `line ${i} ${"x".repeat(200)}`).join("\n");
+const exchanges = [{ messages: [userMessage(text)], toolCalls: [] }];
+
+test("the newest lines are kept, each shortened, within a tenth of the window", () => {
+  const summary = sumUp(exchanges, 8_000);
+  expect(summary).toMatch(/line 999 x{91}…$/);
+  expect(summary.length / 4).toBeLessThan(8_000 * 0.1 + 20);
+});
+
+test("the offline model sums up without its script, the same each time", async () => {
+  const readScript = () => expect.unreachable();
+  const model = createOfflineModel({ search: async () => [], delay: async () => {}, readScript });
+  const asked = questionOf({ backend: "offline", script: "/s.yaml" }, { exchanges, purpose: "summary" });
+
+  const { blocks } = await model.ask(asked);
+  expect(blocks).toEqual([{ type: "text", text: sumUp(exchanges, DEFAULT_WINDOW) }]);
+  expect(await model.ask(asked)).toMatchObject({ blocks });
+});
+
+test("its window is what the profile says", async () => {
+  const model = createOfflineModel({ search: async () => [], delay: async () => {} });
+  expect(await model.window!({ name: "a", backend: "offline", fallback: [] })).toBe(DEFAULT_WINDOW);
+  expect(await model.window!({ name: "a", backend: "offline", fallback: [], contextWindow: 50 })).toBe(50);
+});
+
+test("the pieces of any text make the text", () => {
+  fc.assert(
+    fc.property(fc.string({ unit: "grapheme", maxLength: 2000 }), (text) => {
+      const pieces = [...chunks(text)];
+      expect(pieces.join("")).toBe(text);
+      expect(pieces.every((piece) => piece !== "" && piece.isWellFormed())).toBe(true);
+    }),
+  );
+});
+
+test("a piece ends after a word", () => {
+  expect([...chunks("The quick brown fox jumps over the lazy dog.")]).toEqual([
+    "The quick brown fox jumps ",
+    "over the lazy dog.",
+  ]);
+});
+
+test("a text of megabytes has no more pieces than are allowed", () => {
+  const count = [...chunks("word ".repeat(1_000_000))].length;
+  expect(count).toBeGreaterThan(MAX_CHUNKS / 2);
+  expect(count).toBeLessThanOrEqual(MAX_CHUNKS);
+});
+
+test("nothing is said after the signal, and what was said is given back", () => {
+  const aborter = new AbortController();
+  const heard: string[] = [];
+  const onDelta = (delta: Delta): void => {
+    heard.push(delta.text);
+    if (heard.length === 2) aborter.abort();
+  };
+  const said = streamText("one two three four five ".repeat(10), { onDelta, signal: aborter.signal });
+  expect(heard).toHaveLength(2);
+  expect(said).toBe(heard.join(""));
+});

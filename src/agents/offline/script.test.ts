@@ -1,10 +1,21 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
+import { rename, utimes, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 
 import { CortexError } from "../../model/errors.ts";
-import { MAX_ARGUMENTS_DEPTH, MAX_CALLS } from "./draft.ts";
+import { MAX_ARGUMENTS_DEPTH } from "../agent.ts";
+import { MAX_CALLS } from "./tool-lines.ts";
 import { FAULT_KINDS } from "./fault.ts";
-import { MAX_DELAY_MS, MAX_PATTERN_LENGTH, MAX_SCRIPT_BYTES, parseScript } from "./script.ts";
+import {
+  createScriptReader,
+  MAX_PLAY_DELAY_MS,
+  MAX_WHEN_LENGTH,
+  MAX_SCRIPT_BYTES,
+  MAX_SCRIPTS_KEPT,
+  parseScript,
+} from "./script.ts";
+import { temporaryFolder } from "../../../test/support/temporary.ts";
 
 const FILE = "/home/me/play.yaml";
 
@@ -31,21 +42,21 @@ test.each([
   ["- when: [", "at line 1"],
   ["- {when: x, when: y, plays: [{say: a}]}", "Map keys must be unique"],
   ["- &a {when: x, plays: [{say: a}]}\n- *a", "aliases (`*name`) and keys"],
-  ["[".repeat(20_000), "The script"],
+  ["[".repeat(20_000), "Invalid script"],
   ["- {plays: [{say: a}]}", "entry 1, when: "],
   ["- {when: '(', plays: [{say: a}]}", "entry 1, when: "],
   ["- {when: '(a)\\1', plays: [{say: a}]}", "entry 1, when: "],
   ["- {when: '', plays: [{say: a}]}", "entry 1, when: "],
-  [`- {when: '${"a".repeat(MAX_PATTERN_LENGTH + 1)}', plays: [{say: a}]}`, "entry 1, when: "],
+  [`- {when: '${"a".repeat(MAX_WHEN_LENGTH + 1)}', plays: [{say: a}]}`, "entry 1, when: "],
   ["- {when: x, agent: 'no one', plays: [{say: a}]}", 'entry 1, agent: Invalid agent id "no one"'],
   ["- {when: x, plays: []}", "entry 1, plays: "],
   ["- {when: x, plays: [{}]}", "entry 1, play 1: it needs `say`, `calls` or `fault`"],
   [
     "- {when: x, plays: [{say: 5}]}",
-    "entry 1, play 1, say: Invalid input: expected string, received number (it is 5)",
+    "entry 1, play 1, say: Invalid input: expected string, received number (got 5)",
   ],
   ["- {when: x, plays: [{say: a, sya: b}]}", 'entry 1, play 1: Unrecognized key: "sya"'],
-  [`- {when: x, plays: [{say: a, delayMs: ${MAX_DELAY_MS + 1}}]}`, "entry 1, play 1, delayMs: "],
+  [`- {when: x, plays: [{say: a, delayMs: ${MAX_PLAY_DELAY_MS + 1}}]}`, "entry 1, play 1, delayMs: "],
   [
     "- {when: x, plays: [{say: a, fault: burnt}]}",
     'entry 1, play 1, fault, kind: Invalid option: expected one of "429"',
@@ -58,7 +69,7 @@ test.each([
   ["- {when: x, plays: [{calls: [{tool: A, args: [1]}]}]}", "entry 1, play 1, call 1, args: "],
   [`- {when: x, plays: [{calls: [${"{tool: A},".repeat(MAX_CALLS + 1)}]}]}`, "entry 1"],
   [nested(MAX_ARGUMENTS_DEPTH + 1), "entry 1, play 1, call 1, args: Invalid JSON value: nested"],
-  [`# ${" ".repeat(MAX_SCRIPT_BYTES)}`, `${MAX_SCRIPT_BYTES} are allowed`],
+  [`# ${" ".repeat(MAX_SCRIPT_BYTES)}`, `(limit ${MAX_SCRIPT_BYTES})`],
 ])("of broken script %# it is said what is wrong", async (text, problem) => {
   const error = await failureOf(text);
   expect(error?.code).toBe("script_invalid");
@@ -71,13 +82,13 @@ test("a long value is cut where it is quoted", async () => {
   const { message } = (await failureOf(
     `- {when: x, agent: "a", plays: [{say: a, delayMs: "${"1".repeat(100)}"}]}`,
   ))!;
-  expect(message).toContain(`(it is "${"1".repeat(59)}…)`);
+  expect(message).toContain(`(got "${"1".repeat(59)}…)`);
 });
 
 test("what is at its limit is accepted", async () => {
   const texts = [
     nested(MAX_ARGUMENTS_DEPTH),
-    `- {when: '${"a".repeat(MAX_PATTERN_LENGTH)}', plays: [{say: a, delayMs: ${MAX_DELAY_MS}}]}`,
+    `- {when: '${"a".repeat(MAX_WHEN_LENGTH)}', plays: [{say: a, delayMs: ${MAX_PLAY_DELAY_MS}}]}`,
     `- {when: x, plays: [{calls: [${"{tool: A},".repeat(MAX_CALLS)}]}]}`,
     "[]".padEnd(MAX_SCRIPT_BYTES),
   ];
@@ -132,3 +143,58 @@ async function failureOf(text: string): Promise<CortexError | undefined> {
   }
   return undefined;
 }
+
+const say = (text: string): string => `- {when: x, plays: [{say: ${text}}]}\n`;
+
+test("a script is read once, and again when its file has changed", async () => {
+  using folder = temporaryFolder();
+  const file = join(folder.path, "play.yaml");
+  await writeFile(file, say("one"));
+  const read = createScriptReader();
+  const first = await read(file);
+  expect(await read(file)).toBe(first);
+
+  await writeFile(file, say("other"));
+  const second = await read(file);
+  expect(second[0]?.plays[0]?.say).toBe("other");
+
+  await utimes(file, 0, 0);
+  expect(await read(file)).not.toBe(second);
+
+  await writeFile(`${file}.new`, say("third"));
+  await utimes(`${file}.new`, 0, 0);
+  await rename(`${file}.new`, file);
+  expect((await read(file))[0]?.plays[0]?.say).toBe("third");
+});
+
+test("a script that was broken can be played when it is corrected", async () => {
+  using folder = temporaryFolder();
+  const file = join(folder.path, "play.yaml");
+  await writeFile(file, "- {");
+  const read = createScriptReader();
+  await expect(read(file)).rejects.toMatchObject({ code: "script_invalid" });
+  await writeFile(file, say("well"));
+  expect(await read(file)).toHaveLength(1);
+});
+
+test("of many scripts, the one that was read first makes room", async () => {
+  using folder = temporaryFolder();
+  const files = Array.from({ length: MAX_SCRIPTS_KEPT + 1 }, (_, at) => join(folder.path, `${at}.yaml`));
+  await Promise.all(files.map(async (file) => writeFile(file, say("a"))));
+  const read = createScriptReader();
+  const first = await read(files[0]!);
+  const second = await read(files[1]!);
+  for (const file of files.slice(2)) await read(file);
+  expect(await read(files[1]!)).toBe(second);
+  expect(await read(files[0]!)).not.toBe(first);
+});
+
+test("a file that is missing, too large or none is named", async () => {
+  using folder = temporaryFolder();
+  const file = join(folder.path, "play.yaml");
+  await writeFile(file, "#".padEnd(MAX_SCRIPT_BYTES + 1));
+  const read = createScriptReader();
+  await expect(read(file)).rejects.toThrow(`${file}: it has`);
+  await expect(read(`${file}.gone`)).rejects.toThrow(`${file}.gone: the file cannot be read`);
+  await expect(read(folder.path)).rejects.toThrow(`${folder.path}: it is not a file`);
+});

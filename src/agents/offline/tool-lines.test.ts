@@ -1,8 +1,8 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 
-import { MAX_ARGUMENTS_DEPTH, MAX_CALLS } from "./draft.ts";
-import { readToolLines } from "./tool-lines.ts";
+import { MAX_ARGUMENTS_DEPTH } from "../agent.ts";
+import { MAX_CALLS, readToolLines } from "./tool-lines.ts";
 
 test.each([
   ['/tool Read {"path": "a.md"}', [{ tool: "Read", args: { path: "a.md" } }]],
@@ -25,8 +25,8 @@ test.each([
 });
 
 test.each([
-  ["/tool", "the name of a tool must follow"],
-  ['/tool {"path": "a.md"}', "the name of a tool must follow"],
+  ["/tool", "expected the name of a tool"],
+  ['/tool {"path": "a.md"}', "expected the name of a tool"],
   ['/tool Read {"path": }', "not valid JSON on one line"],
   ["/tool Read path=a.md", "not valid JSON on one line"],
   ["/tool Read {", "not valid JSON on one line"],
@@ -42,7 +42,7 @@ test.each([
 test("a long line is cut where it is quoted, and a name can be too long", () => {
   const [problem] = readToolLines(`/tool ${"x".repeat(129)}`).problems;
   expect(problem).toBe(
-    `\`/tool ${"x".repeat(114)}…\`: the name of a tool must follow, then its arguments as JSON.`,
+    `\`/tool ${"x".repeat(114)}…\`: expected the name of a tool, then its arguments as JSON.`,
   );
 });
 
@@ -62,7 +62,7 @@ test("as many calls as are allowed are read, and of more not one", () => {
   expect(readToolLines("/tool A {}\n".repeat(MAX_CALLS)).calls).toHaveLength(MAX_CALLS);
   const { calls, problems } = readToolLines("/tool A {}\n".repeat(MAX_CALLS + 1));
   expect(calls).toEqual([]);
-  expect(problems).toEqual(["There are 33 `/tool` lines, and 32 are allowed."]);
+  expect(problems).toEqual(["Too many `/tool` lines: 33 (limit 32)."]);
 });
 
 test("any arguments come out as they were written", () => {

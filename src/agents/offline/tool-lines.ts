@@ -1,11 +1,19 @@
-/** Reads `/tool Name {json}` lines: the one way to have the offline model do something without a script. */
-import { canonicalJson, type Json, MAX_JSON_DEPTH } from "../../model/json.ts";
-import { MAX_ARGUMENTS_DEPTH, MAX_CALLS, type WantedCall } from "./draft.ts";
-import { shorten } from "./shorten.ts";
+/** Reads `/tool Name {json}` lines, the only way to make the offline model act without a script. */
+import { canonicalJson, isJsonObject, type Json, MAX_JSON_DEPTH } from "../../model/json.ts";
+import { truncate } from "../../model/truncate.ts";
+import { MAX_ARGUMENTS_DEPTH } from "../agent.ts";
+
+/** A call of a script or a `/tool` line, before it has an id. */
+export interface WantedCall {
+  readonly tool: string;
+  readonly args: Json;
+}
+
+export const MAX_CALLS = 32;
 
 interface ToolLines {
   readonly calls: readonly WantedCall[];
-  /** What is wrong with which line, for the person who wrote it. Where there is one, nothing is to be run. */
+  /** The problem of each invalid line, for its author. If there is any, no tool is run. */
   readonly problems: readonly string[];
 }
 
@@ -18,11 +26,10 @@ export function readToolLines(text: string): ToolLines {
   const problems: string[] = [];
   const lines = text.split(/\r?\n/).filter((line) => TOOL_LINE.test(line));
   if (lines.length > MAX_CALLS) {
-    const asked = `There are ${lines.length} \`/tool\` lines, and ${MAX_CALLS} are allowed.`;
-    return { calls: [], problems: [asked] };
+    return { calls: [], problems: [`Too many \`/tool\` lines: ${lines.length} (limit ${MAX_CALLS}).`] };
   }
   for (const line of lines) {
-    const read = readRequest((TOOL_LINE.exec(line)![1] ?? "").trim());
+    const read = readRequest(line.replace(TOOL_LINE, "$1").trim());
     if (typeof read === "string") problems.push(`\`${flat(line)}\`: ${read}`);
     else calls.push(read);
   }
@@ -30,14 +37,13 @@ export function readToolLines(text: string): ToolLines {
 }
 
 function readRequest(request: string): WantedCall | string {
-  const parts = REQUEST.exec(request);
-  if (parts === null) return "the name of a tool must follow, then its arguments as JSON.";
-  const json = (parts[2] ?? parts[3] ?? "").trim();
-  const tool = parts[1]!;
+  const [, tool, object, other = ""] = REQUEST.exec(request) ?? [];
+  if (tool === undefined) return "expected the name of a tool, then its arguments as JSON.";
+  const json = (object ?? other).trim();
   if (json === "") return { tool, args: {} };
   try {
-    const args = JSON.parse(json) as Json;
-    if (args === null || typeof args !== "object" || Array.isArray(args)) {
+    const args: Json = JSON.parse(json);
+    if (!isJsonObject(args)) {
       return 'the arguments must be a JSON object, such as `{"path": "notes.md"}`.';
     }
     canonicalJson(args, MAX_JSON_DEPTH - MAX_ARGUMENTS_DEPTH);
@@ -51,5 +57,5 @@ function readRequest(request: string): WantedCall | string {
 
 /** On one line, between backticks. */
 function flat(text: string): string {
-  return shorten(text.trim().replaceAll(/[\s`]+/g, " "), MAX_QUOTED_LENGTH);
+  return truncate(text.trim().replaceAll(/[\s`]+/g, " "), MAX_QUOTED_LENGTH);
 }

@@ -68,7 +68,7 @@ describe.each(PROFILES)("%s", (provider, more, urlOf) => {
     const { error } = await failing(profile, "never-answer", { idleTimeoutMs: 20 });
 
     expect(error).toMatchObject({ code: "model_failed", transient: true });
-    expect(error.message).toContain("has sent nothing for 0.02 s");
+    expect(error.message).toContain("no data for 0.02 s");
   });
 
   test("a server that stops in the middle of its answer is given up", async () => {
@@ -80,14 +80,14 @@ describe.each(PROFILES)("%s", (provider, more, urlOf) => {
     const error = await rejection(profile(server), { idleTimeoutMs: 200 });
 
     expect(error).toMatchObject({ code: "model_failed", transient: true });
-    expect(error.message).toContain("has sent nothing");
+    expect(error.message).toContain("no data for");
   });
 
   test("a server that is not there may be there later", async () => {
     const error = await rejection(profile({ port: CLOSED_PORT }));
 
     expect(error).toMatchObject({ code: "model_failed", transient: true });
-    expect(error.hint).toContain("can be reached");
+    expect(error.hint).toContain("running and reachable");
   });
 
   test.each([
@@ -169,7 +169,7 @@ describe.each(PROFILES.slice(0, 3))("%s", (provider, more, urlOf) => {
 
     expect(error).toMatchObject({
       transient: false,
-      hint: `Check the credit of the account at ${provider}.`,
+      hint: `Check the credit of your account at ${provider}.`,
     });
   });
 });

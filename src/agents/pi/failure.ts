@@ -1,33 +1,40 @@
-/** What a provider's trouble is to us: an error that says whose, in whose words, and whether to try again. */
+/** Turns a provider's failure into an error that names the provider, quotes it, and says whether to retry. */
 import type { AssistantMessage } from "@earendil-works/pi-ai";
 import { isContextOverflow } from "@earendil-works/pi-ai/utils/overflow";
 
 import { codeOf } from "../../model/error-code.ts";
 import { CortexError } from "../../model/errors.ts";
 import type { Profile } from "../../model/profile.ts";
-import type { Credentials } from "./credentials.ts";
-import type { Seen } from "./watch.ts";
+import type { ProviderCredentials } from "./provider.ts";
 
-/** How much of a provider's own words goes into a message. */
+/** How much of a provider's own message is quoted. */
 export const MAX_WORDS = 500;
+
+/** What was observed of the HTTP response. pi reports a failure only as a sentence. */
+export interface ResponseFacts {
+  status?: number;
+  headers?: Headers;
+  /** Why there was no response. */
+  networkError?: unknown;
+}
 
 interface FailedRequest {
   readonly profile: Profile;
   readonly baseUrl: string;
-  readonly credentials: Credentials;
-  readonly seen: Seen;
+  readonly credentials: ProviderCredentials;
+  readonly response: ResponseFacts;
   readonly nowMs: number;
 }
 
-/** The failure of a request, from pi's report of it and from what was seen on the wire. */
+/** The failure of a request, from pi's report and from the HTTP response. */
 export function modelFailed(report: AssistantMessage, request: FailedRequest): CortexError {
-  const { profile, credentials, seen } = request;
+  const { profile, credentials, response } = request;
   const reported = report.errorMessage ?? "no reason given";
-  const status = seen.status === undefined ? statusIn(reported) : seen.status;
+  const status = response.status ?? statusIn(reported);
   const failedStatus = status !== undefined && status >= 400 ? status : undefined;
-  const own = seen.refused === undefined ? ownWords(reported) : reasonOf(seen.refused);
+  const own = response.networkError === undefined ? ownWords(reported) : reasonOf(response.networkError);
   const words = trimmed(withoutSecrets(own, credentials.secrets));
-  // Too many tokens a minute are no conversation that is too long, though they are called the same.
+  // A rate limit on tokens per minute is worded like an overflow, but the conversation is not too long.
   const kind =
     failedStatus !== 429 && isContextOverflow(report)
       ? "overflow"
@@ -38,7 +45,7 @@ export function modelFailed(report: AssistantMessage, request: FailedRequest): C
     {
       hint: HINTS[kind](request),
       transient: kind === "busy" || kind === "unreachable",
-      retryAfterMs: delayAsked(seen.headers, reported, request.nowMs),
+      retryAfterMs: retryDelay(response.headers, reported, request.nowMs),
     },
   );
 }
@@ -46,18 +53,21 @@ export function modelFailed(report: AssistantMessage, request: FailedRequest): C
 export function fellSilent(profile: Profile, idleTimeoutMs: number): CortexError {
   return new CortexError(
     "model_failed",
-    `${profile.provider} failed with ${profile.model}: it has sent nothing for ${idleTimeoutMs / 1000} s`,
-    { hint: "Check that the server works; a local model may need a smaller conversation.", transient: true },
+    `${profile.provider} timed out with ${profile.model}: no data for ${idleTimeoutMs / 1000} s`,
+    {
+      hint: "Check that the server is running; a local model may need a shorter conversation.",
+      transient: true,
+    },
   );
 }
 
 type Kind = "busy" | "unreachable" | "unpaid" | "forbidden" | "missing" | "refused" | "overflow";
 
 const BUSY_STATUSES = new Set([408, 409, 425, 429]);
-/** Why providers end an answer that they do not want to give. */
+/** The stop reasons of providers that declined to answer. */
 const DECLINED = /content_filter|refusal|sensitive|safety|blocklist|prohibited|spii|recitation/i;
 
-/** An answer that broke off may come whole the next time, unless the provider did not want to give it. */
+/** An answer that broke off may succeed on retry, unless the provider declined to give it. */
 function classify(status: number | undefined, reported: string, ended: string): Exclude<Kind, "overflow"> {
   if (status === 402 || (status === 429 && /insufficient_quota|billing/i.test(reported))) return "unpaid";
   if (status === 401 || status === 403) return "forbidden";
@@ -68,46 +78,45 @@ function classify(status: number | undefined, reported: string, ended: string): 
 }
 
 const HINTS: Readonly<Record<Kind, (request: FailedRequest) => string>> = {
-  busy: () => "The provider is busy or limits how much may be asked: try again later.",
+  busy: () => "The provider is overloaded or limits your request rate: try again later.",
   unreachable: ({ baseUrl, profile }) =>
-    `Check that the server at ${URL.parse(baseUrl)?.origin ?? profile.provider} works and can be reached.`,
-  unpaid: ({ profile }) => `Check the credit of the account at ${profile.provider}.`,
+    `Check that the server at ${URL.parse(baseUrl)?.origin ?? profile.provider} is running and reachable.`,
+  unpaid: ({ profile }) => `Check the credit of your account at ${profile.provider}.`,
   forbidden: ({ profile, credentials }) =>
     credentials.variable === undefined
-      ? `The server wants a key: name the variable that holds it in \`apiKeyEnv\` of the profile "${profile.name}".`
+      ? `The server requires a key: set \`apiKeyEnv\` of the profile "${profile.name}" to the variable that holds it.`
       : `Check the key in ${credentials.variable}.`,
   missing: ({ profile }) => `Check \`model\` and \`baseUrl\` of the profile "${profile.name}".`,
   overflow: ({ profile }) =>
-    `The conversation is made shorter by itself; \`contextWindow\` of the profile "${profile.name}" may be too large.`,
+    `The conversation is shortened automatically; \`contextWindow\` of the profile "${profile.name}" may be too large.`,
   refused: ({ profile }) =>
-    `The request itself was refused: check the profile "${profile.name}", or ask otherwise.`,
+    `The provider rejected the request: check the profile "${profile.name}", or rephrase the message.`,
 };
 
-/** For providers whose client cannot be watched: their reports are JSON, or begin with the status. */
+/** For providers whose responses cannot be observed: their reports are JSON, or begin with the status. */
 function statusIn(reported: string): number | undefined {
   const found = /"code":\s*(\d{3})\b/.exec(reported) ?? /^(\d{3})\b/.exec(reported);
   return found === null ? undefined : Number(found[1]);
 }
 
-/** Reports hold the body of the response as it came; the sentence in it is enough. */
+/** Reports contain the raw body of the response; the message in it is enough. */
 function ownWords(reported: string): string {
   try {
-    const body = JSON.parse(reported.slice(reported.indexOf("{"))) as {
-      error?: { message?: unknown };
-      message?: unknown;
-    };
+    const body: { error?: { message?: unknown }; message?: unknown } = JSON.parse(
+      reported.slice(reported.indexOf("{")),
+    );
     const message = body.error?.message ?? body.message;
     return typeof message === "string" && message !== "" ? message : reported;
   } catch {
-    return reported; // It is no JSON, and so it is the words.
+    return reported; // not JSON
   }
 }
 
 /** `fetch failed` says nothing; its cause does. */
-function reasonOf(refused: unknown): string {
-  if (!(refused instanceof Error)) return String(refused);
-  const { cause } = refused;
-  if (!(cause instanceof Error)) return refused.message;
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const { cause } = error;
+  if (!(cause instanceof Error)) return error.message;
   return cause.message === "" ? String(codeOf(cause)) : cause.message;
 }
 
@@ -119,8 +128,8 @@ function trimmed(words: string): string {
   return words.length <= MAX_WORDS ? words : `${words.slice(0, MAX_WORDS)}…`;
 }
 
-/** Retry-After in seconds or as a date, its form in milliseconds, or Google's field in the body. */
-function delayAsked(headers: Headers | undefined, reported: string, nowMs: number): number | undefined {
+/** Retry-After in seconds or as a date, its variant in milliseconds, or Google's field in the body. */
+function retryDelay(headers: Headers | undefined, reported: string, nowMs: number): number | undefined {
   const milliseconds = Number.parseFloat(headers?.get("retry-after-ms") ?? "");
   if (milliseconds >= 0) return milliseconds;
   const after = headers?.get("retry-after") ?? /"retryDelay":\s*"([\d.]+)s"/.exec(reported)?.[1];

@@ -10,13 +10,13 @@ import { DEFAULT_CONTEXT_WINDOW, DEFAULT_MAX_TOKENS, modelWindow } from "./provi
 const LOCAL = { provider: "openai-compatible", baseUrl: "http://127.0.0.1:1/v1", model: "local" };
 
 test.each<[string, Partial<Profile>, { message?: string; hint?: string }]>([
-  ["no provider", {}, { message: 'Profile "tested" names no provider' }],
-  ["a provider that nobody knows", { provider: "antropic" }, { message: '"antropic"', hint: "anthropic" }],
-  ["a server without an address", { provider: "openai-compatible", model: "m" }, { hint: "baseUrl" }],
-  ["an address that is none", { ...LOCAL, baseUrl: "localhost:11434" }, { message: '"localhost:11434"' }],
+  ["no provider", {}, { message: 'Profile "tested" has no provider' }],
+  ["an unknown provider", { provider: "antropic" }, { message: '"antropic"', hint: "anthropic" }],
+  ["a server without a baseUrl", { provider: "openai-compatible", model: "m" }, { hint: "baseUrl" }],
+  ["an invalid address", { ...LOCAL, baseUrl: "localhost:11434" }, { message: '"localhost:11434"' }],
   ["credentials in the address", { ...LOCAL, baseUrl: "http://ann:secret@host/v1" }, { hint: "apiKeyEnv" }],
-  ["a server without a model", { ...LOCAL, model: undefined as never }, { message: "names no model" }],
-  ["a catalogue without a model", { provider: "anthropic" }, { message: "names no model", hint: "claude-" }],
+  ["a server without a model", { ...LOCAL, model: undefined as never }, { message: "has no model" }],
+  ["a catalogue without a model", { provider: "anthropic" }, { message: "has no model", hint: "claude-" }],
   [
     "a model that is misspelt",
     { provider: "anthropic", model: "claude-sonet-4-5" },

@@ -1,8 +1,16 @@
 /**
- * From a profile to one of pi's providers and models. Each provider is loaded alone and when it is first
- * asked for, its client when something is sent: pi's main module takes longer to load than both together.
+ * From a profile to a provider of pi's, its model and its key. Each provider is loaded on its own when first used, and its
+ * client when something is sent: pi's main module takes longer to load than both together.
+ *
+ * Keys come from the environment and from nowhere else.
  */
-import type { Api, Model as PiModel, Provider, ProviderStreams } from "@earendil-works/pi-ai";
+import type {
+  Api,
+  Model as PiModel,
+  Provider,
+  ProviderHeaders,
+  ProviderStreams,
+} from "@earendil-works/pi-ai";
 
 import { CortexError } from "../../model/errors.ts";
 import type { Price, Profile } from "../../model/profile.ts";
@@ -12,61 +20,66 @@ export interface Backend {
   /** Whether the model's price is known. */
   readonly priced: boolean;
   readonly streamSimple: ProviderStreams["streamSimple"];
-  /** How pi finds the key. Undefined: a server of the user's own, which may need none. */
+  /** How pi finds the key. Undefined: the user's own server, which may need none. */
   readonly auth: Provider["auth"] | undefined;
 }
 
-/** For models that no catalogue knows. */
+/** For models that are not in a catalogue. */
 export const DEFAULT_CONTEXT_WINDOW = 128_000;
 export const DEFAULT_MAX_TOKENS = 16_384;
 
 export async function openBackend(profile: Profile): Promise<Backend> {
   if (profile.baseUrl !== undefined) checkBaseUrl(profile, profile.baseUrl);
-  switch (profile.provider) {
+  const { provider: id } = profile;
+  switch (id) {
     case undefined:
       throw unconfigured(
-        `Profile "${profile.name}" names no provider`,
-        'Add `"provider": "anthropic"`, say.',
+        `Profile "${profile.name}" has no provider`,
+        'Add one, for example `"provider": "anthropic"`.',
       );
     case "openai-compatible": {
       const { openAICompletionsApi } = await import("@earendil-works/pi-ai/api/openai-completions.lazy");
       const compat = olderDialect(profile.baseUrl);
-      return ownServer(profile, openAICompletionsApi(), { api: "openai-completions", compat });
+      return ownServer(profile, id, openAICompletionsApi(), { api: "openai-completions", compat });
     }
     case "anthropic-compatible": {
       const { anthropicMessagesApi } = await import("@earendil-works/pi-ai/api/anthropic-messages.lazy");
       const compat = { supportsEagerToolInputStreaming: false };
-      return ownServer(profile, anthropicMessagesApi(), { api: "anthropic-messages", compat });
+      return ownServer(profile, id, anthropicMessagesApi(), { api: "anthropic-messages", compat });
     }
     default:
-      return fromCatalogue(profile, await loadProvider(profile.provider, profile));
+      return fromCatalogue(profile, await loadProvider(id, profile));
   }
 }
 
-/** How many tokens a conversation with this model may have. */
+/** The size of the model's context window, in tokens. */
 export async function modelWindow(profile: Profile): Promise<number> {
   return (await openBackend(profile)).model.contextWindow;
 }
 
 function ownServer(
   profile: Profile,
+  provider: string,
   streams: ProviderStreams,
   dialect: Pick<PiModel<Api>, "api" | "compat">,
 ): Backend {
-  const { provider, baseUrl, model: id } = profile;
+  const { baseUrl, model: id } = profile;
   if (baseUrl === undefined) {
     throw unconfigured(
-      `Profile "${profile.name}" is ${provider} and names no server`,
-      'Add its address, `"baseUrl": "http://127.0.0.1:11434/v1"`, say.',
+      `Profile "${profile.name}" uses ${provider} but has no baseUrl`,
+      'Add the server\'s address, for example `"baseUrl": "http://127.0.0.1:11434/v1"`.',
     );
   }
   if (id === undefined) {
-    throw unconfigured(`Profile "${profile.name}" names no model`, 'Add `"model"`, as the server calls it.');
+    throw unconfigured(
+      `Profile "${profile.name}" has no model`,
+      'Add `"model"` with the server\'s name for it.',
+    );
   }
   const model: PiModel<Api> = {
     ...dialect,
     ...described(profile, id),
-    provider: profile.provider!,
+    provider,
     baseUrl: trimmedBaseUrl(dialect.api, baseUrl),
     reasoning: profile.thinking !== undefined && profile.thinking !== "off",
     input: ["text"],
@@ -95,8 +108,8 @@ async function loadProvider(id: string, profile: Profile): Promise<Provider> {
       if (provider !== undefined) return provider;
       const ids = ["openai-compatible", "anthropic-compatible", ...providers.map((each) => each.id)];
       throw unconfigured(
-        `Profile "${profile.name}" names the provider "${id}", which is not known`,
-        `Providers with a similar name are ${similar(id, ids).join(", ")}. For a server of your own: openai-compatible.`,
+        `Unknown provider "${id}" in profile "${profile.name}"`,
+        `Similar names: ${similar(id, ids).join(", ")}. For your own server, use openai-compatible.`,
       );
     }
   }
@@ -116,7 +129,7 @@ function fromCatalogue(profile: Profile, provider: Provider): Backend {
   };
 }
 
-/** A model that the catalogue does not know is taken to be like the one with the most similar name. */
+/** A model that is not in the catalogue is assumed to be like the one with the most similar name. */
 function newerModel(profile: Profile, models: readonly PiModel<Api>[]): PiModel<Api> {
   const { model: id, baseUrl, price, contextWindow } = profile;
   if (id === undefined || (baseUrl === undefined && price === undefined)) throw modelUnknown(profile, models);
@@ -133,19 +146,19 @@ function described({ price }: Profile, id: string): Pick<PiModel<Api>, "id" | "n
   return { id, name: id, cost: rates(price ?? { input: 0, output: 0 }) };
 }
 
-/** What servers of every make understand; only OpenAI's own insist on the newer names. */
+/** Every compatible server understands the older field names; only OpenAI's own require the newer ones. */
 function olderDialect(baseUrl = ""): NonNullable<PiModel<"openai-completions">["compat"]> {
   const isOpenAi = /(^|\.)openai\.(com|azure\.com)$/.test(URL.parse(baseUrl)?.hostname ?? "");
   if (isOpenAi) return {};
   return { supportsDeveloperRole: false, supportsStore: false, maxTokensField: "max_tokens" };
 }
 
-/** Where the price of cached tokens is not given, they cost what others cost. */
+/** Cached tokens without a price of their own cost as much as input. */
 function rates({ input, output, cacheRead = input, cacheWrite = input }: Price): PiModel<Api>["cost"] {
   return { input, output, cacheRead, cacheWrite };
 }
 
-/** The client for Anthropic's protocol adds the version by itself, the others expect it in the address. */
+/** The client for Anthropic's protocol adds the version itself; the others expect it in the URL. */
 function trimmedBaseUrl(api: Api, baseUrl: string): string {
   const trimmed = baseUrl.replace(/\/+$/, "");
   return api === "anthropic-messages" ? trimmed.replace(/\/v1$/, "") : trimmed;
@@ -155,15 +168,108 @@ function checkBaseUrl(profile: Profile, baseUrl: string): void {
   const url = URL.parse(baseUrl);
   const problem =
     url === null || !/^https?:$/.test(url.protocol)
-      ? `has the baseUrl "${baseUrl}", which is no address`
+      ? `has an invalid baseUrl "${baseUrl}"`
       : url.username !== "" || url.password !== ""
         ? `has credentials in its baseUrl at ${url.host}`
         : undefined;
   if (problem === undefined) return;
   throw unconfigured(
     `Profile "${profile.name}" ${problem}`,
-    "Write it as http://host:port/v1, and name the variable that holds the key in `apiKeyEnv`.",
+    "Write it as http://host:port/v1, and set `apiKeyEnv` to the variable that holds the key.",
   );
+}
+
+export interface ProviderCredentials {
+  readonly apiKey?: string;
+  readonly headers: ProviderHeaders;
+  /** Other values the provider found in the environment, such as an account id. */
+  readonly environment?: Readonly<Record<string, string>>;
+  /** For accounts with their own address. */
+  readonly baseUrl?: string;
+  /** Values that must not appear in any message. */
+  readonly secrets: readonly string[];
+  /** The variable that the key came from, if any. */
+  readonly variable?: string;
+}
+
+type Environment = (name: string) => string | undefined;
+
+/** Finds the key of a profile: in the variable that it names, else in the provider's usual ones. */
+export async function findCredentials(
+  profile: Profile,
+  { auth }: Backend,
+  environment: Environment,
+): Promise<ProviderCredentials> {
+  const lookUp: Environment = (name) => nonEmpty(profile.extraEnv?.[name]) ?? nonEmpty(environment(name));
+  const named = profile.apiKeyEnv;
+  const key = named === undefined ? undefined : lookUp(named);
+  if (named !== undefined && key === undefined) throw keyMissing(profile, [named]);
+
+  if (auth === undefined) return key === undefined ? KEYLESS : ofKey(key, named);
+  if (auth.apiKey === undefined) {
+    throw unconfigured(
+      `Profile "${profile.name}" uses ${profile.provider}, which needs a login instead of a key`,
+      "Use a provider that takes a key.",
+    );
+  }
+  const asked: string[] = [];
+  const resolved = await auth.apiKey.resolve({
+    ctx: {
+      env: async (name) => {
+        asked.push(name);
+        return lookUp(name);
+      },
+      fileExists: async () => false,
+    },
+    ...(key !== undefined && { credential: { type: "api_key", key } }),
+    signal: new AbortController().signal, // never aborted: reading the environment takes no time
+  });
+  if (resolved === undefined) throw keyMissing(profile, asked);
+
+  const { auth: found, env = {}, source } = resolved;
+  const { apiKey, headers = {}, baseUrl } = found;
+  return {
+    ...(apiKey !== undefined && { apiKey }),
+    headers,
+    ...(baseUrl !== undefined && { baseUrl }),
+    secrets: secretsOf(apiKey, headers),
+    environment: env,
+    ...optionalVariable(named ?? source),
+  };
+}
+
+/** pi's clients require a key; its header is then removed. */
+const KEYLESS: ProviderCredentials = {
+  apiKey: "none",
+  headers: { Authorization: null, "X-Api-Key": null },
+  secrets: [],
+};
+
+function ofKey(apiKey: string, variable: string | undefined): ProviderCredentials {
+  return { apiKey, headers: {}, secrets: [apiKey], ...optionalVariable(variable) };
+}
+
+function optionalVariable(variable: string | undefined): { variable?: string } {
+  return variable === undefined ? {} : { variable };
+}
+
+function secretsOf(apiKey: string | undefined, headers: ProviderHeaders): string[] {
+  const values = Object.values(headers).filter((value) => value !== null);
+  return [apiKey, ...values.map((value) => value.replace(/^Bearer /, ""))].filter(
+    (secret) => secret !== undefined,
+  );
+}
+
+function keyMissing(profile: Profile, variables: readonly string[]): CortexError {
+  const usual = variables.find((name) => name.endsWith("API_KEY")) ?? variables[0] ?? "its variable";
+  return unconfigured(
+    `Profile "${profile.name}" has no key for ${profile.provider}`,
+    `Set ${usual} in the environment, or set the profile's \`apiKeyEnv\` to another variable.`,
+  );
+}
+
+function nonEmpty(value: string | undefined): string | undefined {
+  return value === "" ? undefined : value;
 }
 
 function modelUnknown(profile: Profile, models: readonly PiModel<Api>[]): CortexError {
@@ -171,21 +277,21 @@ function modelUnknown(profile: Profile, models: readonly PiModel<Api>[]): Cortex
   const ids = models.map(({ id }) => id);
   if (model === undefined) {
     return unconfigured(
-      `Profile "${name}" names no model`,
-      `Models of ${provider} are, for example, ${ids.slice(-3).join(", ")}.`,
+      `Profile "${name}" has no model`,
+      `Models of ${provider} include ${ids.slice(-3).join(", ")}.`,
     );
   }
   return unconfigured(
-    `Profile "${name}" names the model "${model}", which is not in the catalogue of ${provider}`,
-    `Similar are ${similar(model, ids).join(", ")}. A model that is newer than the catalogue needs its \`price\` in the profile.`,
+    `Unknown model "${model}" of ${provider} in profile "${name}"`,
+    `Similar names: ${similar(model, ids).join(", ")}. For a model newer than the catalogue, set its \`price\` in the profile.`,
   );
 }
 
-export function unconfigured(message: string, hint: string): CortexError {
+function unconfigured(message: string, hint: string): CortexError {
   return new CortexError("model_unconfigured", message, { hint });
 }
 
-/** The names that have the most pairs of letters in common with this one. */
+/** The three names that share the most pairs of letters with this one. */
 function similar(name: string, names: readonly string[]): string[] {
   const wanted = pairs(name);
   const score = (other: string): number => {

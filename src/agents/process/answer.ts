@@ -1,15 +1,14 @@
-/** What a child says, as what a model says; and what a call has led to, as what a child is told. */
+/** Translates the lines of a child into answers and errors of a model. */
 import { CortexError, type ErrorCode } from "../../model/errors.ts";
-import type { AssistantBody, Block, ToolCall } from "../../model/message.ts";
-import type { ToolResult } from "../../model/tool.ts";
+import type { AssistantBody, Block } from "../../model/message.ts";
 import { NO_USAGE } from "../../model/usage.ts";
 import type { Done, Failure, ToolRequest } from "./protocol.ts";
 import { addSpent, NOTHING_SPENT, type Priced, restOf } from "./spent.ts";
 
-/** What stands where nobody knows which model it was. */
+/** For answers of an unknown model. */
 const UNNAMED = { provider: "sub-agent", model: "sub-agent" };
 
-/** What our own child may say of the model that it asks; a turn is tried again, or elsewhere, according to it. */
+/** Error codes that our own child may pass on from its model. They decide about retries and fallbacks. */
 const MODEL_FAILURES: readonly ErrorCode[] = [
   "context_overflow",
   "model_failed",
@@ -17,7 +16,7 @@ const MODEL_FAILURES: readonly ErrorCode[] = [
   "script_invalid",
 ];
 
-/** Requests that no message came before, as the message. */
+/** The message for requests that came without one. */
 export function requestsBody(requests: readonly ToolRequest[]): AssistantBody {
   const blocks = requests.map(({ id, name, arguments: args }): Block => ({
     type: "toolCall",
@@ -28,21 +27,21 @@ export function requestsBody(requests: readonly ToolRequest[]): AssistantBody {
   return { ...UNNAMED, blocks, stop: "tools", usage: NO_USAGE, costUsd: 0 };
 }
 
-/** With what the run has cost beyond what its messages say. Undefined: there is no answer in it. */
+/** The answer, with the cost of the run that its messages do not include. Undefined: it contains no answer. */
 export function answerOf({ result, message }: Done, reported: Priced): AssistantBody | undefined {
-  const said: AssistantBody = message ?? textBody(result.response, NOTHING_SPENT);
-  const blocks = said.blocks.filter(({ type }) => type !== "toolCall");
+  const body: AssistantBody = message ?? textBody(result.response, NOTHING_SPENT);
+  const blocks = body.blocks.filter(({ type }) => type !== "toolCall");
   if (!blocks.some((block) => block.type === "text" && block.text.trim() !== "")) return undefined;
-  const rest = restOf(result, addSpent(reported, said));
-  const stop = result.limit !== undefined ? "limit" : said.stop === "length" ? "length" : "stop";
-  return { ...said, blocks, stop, ...addSpent(said, rest) };
+  const rest = restOf(result, addSpent(reported, body));
+  const stop = result.limit !== undefined ? "limit" : body.stop === "length" ? "length" : "stop";
+  return { ...body, blocks, stop, ...addSpent(body, rest) };
 }
 
 export function abortedBody(text: string, spent: Priced = NOTHING_SPENT): AssistantBody {
   return { ...textBody(text, spent), stop: "aborted" };
 }
 
-/** Says nothing but what was spent. */
+/** An empty answer that only reports a cost. */
 export function spentBody(spent: Priced): AssistantBody {
   return textBody("", spent);
 }
@@ -57,29 +56,13 @@ export function failureOf(failure: Failure, isOwn: boolean): CortexError {
   const known = isOwn ? MODEL_FAILURES.find((each) => each === code) : undefined;
   if (known !== undefined)
     return new CortexError(known, error, {
-      hint: failure.hint ?? "Look at the profile.",
+      hint: failure.hint ?? "Check the profile.",
       transient,
       retryAfterMs,
     });
   return new CortexError("sub_agent_failed", `The sub-agent failed: ${error}`, {
-    hint: failure.hint ?? "What it says of itself is all that is known.",
+    hint: failure.hint ?? "The sub-agent gave no further details.",
     transient,
     retryAfterMs,
   });
-}
-
-/** The model has to know whether a call may have taken effect: one that is not in the journal was never made. */
-const NOT_MADE = "This call was not made.";
-const NO_OUTCOME = "The outcome of this call is unknown: it may or may not have taken effect.";
-
-export function resultOf(outcome: ToolCall | undefined): {
-  readonly text: string;
-  readonly isError: boolean;
-} {
-  const result = outcome?.result as ToolResult | undefined;
-  const isMissing = outcome === undefined || outcome.status === "skipped";
-  return {
-    text: result?.text ?? (isMissing ? NOT_MADE : NO_OUTCOME),
-    isError: outcome?.status !== "ok" || result === undefined || result.isError === true,
-  };
 }

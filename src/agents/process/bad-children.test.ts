@@ -17,7 +17,7 @@ import { PASSED_ON } from "../../programs/environment.ts";
 import type { AgentRequest, AgentResult } from "../agent.ts";
 import { MAX_LINE_BYTES } from "./lines.ts";
 import type { ChildTimes } from "./child.ts";
-import { MAX_STDERR_BYTES, StderrTail } from "./stderr-tail.ts";
+import { MAX_STDERR_BYTES, StderrTail } from "./child.ts";
 import { PassThrough } from "node:stream";
 
 interface Circumstances extends Partial<AgentRequest> {
@@ -57,16 +57,16 @@ test.each([
   ["prints garbage when it is at work", 'it is not JSON: {"type":"chunk"'],
   ["prints a line without end", `has more than ${MAX_LINE_BYTES} bytes`],
   ["prints what is not UTF-8", "is not UTF-8"],
-  ["is ready as somebody else", 'says that it is "agent:other:main"'],
-  ["is done as somebody else", 'says that it is "agent:other:main"'],
-  ["speaks a newer version", "speaks version 3"],
+  ["is ready as somebody else", 'sent the id "agent:other:main"'],
+  ["is done as somebody else", 'sent the id "agent:other:main"'],
+  ["speaks a newer version", "speaks protocol version 3"],
   ["is done before it is ready", 'sent "done" before it was ready'],
-  ["is ready twice", "said twice that it is ready"],
+  ["is ready twice", "sent ready twice"],
   ["ends without an answer", "ended without an answer"],
   ["ends while a call is open", "ended before it had the results"],
-  ["requests another call than it announced", 'requested another call than it announced as "a"'],
+  ["requests another call than it announced", 'requested a different call than announced as "a"'],
   ["requests a call twice", 'requested the call "a" twice'],
-  ["says too much", `has said more than ${MAX_LINE_BYTES} characters at once`],
+  ["says too much", `sent chunks of more than ${MAX_LINE_BYTES} characters`],
   ["announces nothing", "sent a message without calls"],
 ])("a child that %s has failed for good", async (kind, message) => {
   const error = await failureOf(kind);
@@ -76,11 +76,11 @@ test.each([
 
 test.each<[string, string, Circumstances]>([
   ["prints nothing", "was not ready within 0.5 s", { times: { readyMs: 500 } }],
-  ["falls silent", "has said nothing for 0.5 s", { silenceMs: 500 }],
-  ["exits at once", "ended with 3 before it was done. Its standard error: there is no model here", {}],
-  ["prints half a line", "ends in the middle", {}],
-  ["exits when it has begun", "ended with 4 before it was done", {}],
-  ["dies of a signal", "ended by SIGKILL before it was done", {}],
+  ["falls silent", "sent nothing for 0.5 s", { silenceMs: 500 }],
+  ["exits at once", "exited with code 3 before it was done. Standard error: there is no model here", {}],
+  ["prints half a line", "is incomplete", {}],
+  ["exits when it has begun", "exited with code 4 before it was done", {}],
+  ["dies of a signal", "was killed by SIGKILL before it was done", {}],
   ["closes its output", "closed its output before it was done", { times: { killMs: 100 } }],
 ])("a turn whose child %s can be tried again", async (kind, message, circumstances) => {
   const error = await failureOf(kind, circumstances);
@@ -90,7 +90,7 @@ test.each<[string, string, Circumstances]>([
 
 test("a child that says much and never ends is ended when its time is over", async () => {
   const error = await failureOf("chatters for ever", { timeoutMs: 300 });
-  expect(error.message).toContain("was at work for more than 0.3 s");
+  expect(error.message).toContain("worked for more than 0.3 s");
   expect(error.transient).toBe(false);
 });
 
@@ -130,7 +130,7 @@ test("of what a child complains of, only the last is kept", () => {
   for (let i = 0; i < 100; i++) stderr.emit("data", Buffer.alloc(10_000, "e"));
   stderr.emit("data", Buffer.from("the reason"));
   expect(tail.bytes).toBe(MAX_STDERR_BYTES);
-  expect(tail.described).toMatch(/^\. Its standard error: …e{1990}the reason$/);
+  expect(tail.described).toMatch(/^\. Standard error: …e{1990}the reason$/);
 });
 
 test("a grandchild that stays is gone when its turn is over", async () => {

@@ -1,28 +1,28 @@
-/** An assistant message as a sub-agent writes it: `{content, body?}`, as messages are everywhere in Cortex. */
+/** Parses the assistant message of a sub-agent: `{content, body?}`, like all messages of Cortex. */
 import type { Json } from "../../model/json.ts";
 import { present } from "../../model/present.ts";
 import { assistantBody, type AssistantBody, type Block, type Message } from "../../model/message.ts";
 import type { Usage } from "../../model/usage.ts";
 import {
   type Fields,
-  list,
-  notOfTheProtocol,
+  protocolViolation,
+  requireList,
   optionalAmount,
   optionalFlag,
-  optionalInner,
+  optionalObject,
   optionalText,
   optionalWhole,
-  text,
+  requireText,
 } from "./fields.ts";
 
-/** What is not said of the maker of a message. */
+/** For a message without a provider or model. */
 const UNNAMED = "sub-agent";
 
-/** What it does not say of itself has cost nothing: the program tells the sum when it is done. */
-export function parseBody(message: Fields): AssistantBody {
+/** A message without usage counts as free: the program reports the total at the end. */
+export function parseMessageBody(message: Fields): AssistantBody {
   const content = optionalText(message, "content") ?? "";
-  const body = optionalInner(message, "body");
-  if (body !== undefined) list(body, "blocks");
+  const body = optionalObject(message, "body");
+  if (body !== undefined) requireList(body, "blocks");
   const blocks = assistantBody({ content, body } as unknown as Message).blocks as unknown as Fields[];
   const api = body && optionalText(body, "api");
   return {
@@ -31,37 +31,37 @@ export function parseBody(message: Fields): AssistantBody {
     provider: (body && optionalText(body, "provider")) ?? UNNAMED,
     model: (body && optionalText(body, "model")) ?? UNNAMED,
     ...(api !== undefined && { api }),
-    usage: parseUsage((body && optionalInner(body, "usage")) ?? {}),
+    usage: parseUsage((body && optionalObject(body, "usage")) ?? {}),
     costUsd: body?.["costUsd"] === null ? null : ((body && optionalAmount(body, "costUsd")) ?? 0),
   };
 }
 
 function parseBlock(block: Fields): Block {
-  const type = text(block, "type");
+  const type = requireText(block, "type");
   switch (type) {
     case "text":
       return {
         type,
-        text: text(block, "text"),
+        text: requireText(block, "text"),
         ...present({ textSignature: optionalText(block, "textSignature") }),
       };
     case "thinking":
       return {
         type,
-        thinking: text(block, "thinking"),
+        thinking: requireText(block, "thinking"),
         ...present({ thinkingSignature: optionalText(block, "thinkingSignature") }),
         ...(optionalFlag(block, "redacted") === true && { redacted: true }),
       };
     case "toolCall":
       return {
         type,
-        id: text(block, "id"),
-        name: text(block, "name"),
+        id: requireText(block, "id"),
+        name: requireText(block, "name"),
         arguments: block["arguments"] ?? {},
         ...present({ thoughtSignature: optionalText(block, "thoughtSignature") }),
       };
     default:
-      throw notOfTheProtocol("a block is no text, thinking or toolCall", JSON.stringify(block));
+      throw protocolViolation("expected a block of type text, thinking or toolCall", JSON.stringify(block));
   }
 }
 

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 
 import { temporaryFolder } from "../../../test/support/temporary.ts";
-import { CHECK_LIMITS, checkSubAgent, type CheckResult } from "./check.ts";
+import { CHECK_LIMITS, checkProtocol, type CheckResult } from "./check.ts";
 
 const PATIENT_MS = 120_000;
 const environment = { PATH: process.env["PATH"]!, HOME: process.env["HOME"] ?? "/" };
@@ -57,7 +57,7 @@ async function check(source: string, limits = {}): Promise<CheckResult[]> {
   using folder = temporaryFolder();
   const file = join(folder.path, "program.mjs");
   writeFileSync(file, source);
-  return await checkSubAgent({ command: [process.execPath, file], environment, limits });
+  return await checkProtocol({ command: [process.execPath, file], environment, limits });
 }
 
 const inState = (results: readonly CheckResult[], state: CheckResult["state"]): string[] =>
@@ -71,7 +71,7 @@ test(
     writeFileSync(file, program(""));
     const told: CheckResult[] = [];
     const command = [process.execPath, file];
-    const results = await checkSubAgent({ command, environment, onResult: (result) => told.push(result) });
+    const results = await checkProtocol({ command, environment, onResult: (result) => told.push(result) });
     expect(results.map(({ name, state, got }) => [name, state, got])).toEqual(
       NAMES.map((name) => [name, "ok", null]),
     );
@@ -83,7 +83,12 @@ test(
 /** What is wrong, which checks find it, and what they say of it. */
 const FAULTS: readonly (readonly [what: string, fault: string, found: readonly string[], got: RegExp])[] = [
   ["says something before ready", 'console.log("Starting…");', ["ready"], /"Starting…" first/],
-  ["ends at once", 'console.error("no licence"); process.exit(7);', ["ready"], /ended with 7.*no licence/],
+  [
+    "ends at once",
+    'console.error("no licence"); process.exit(7);',
+    ["ready"],
+    /exited with code 7.*no licence/,
+  ],
   ["has a strange version", 'ready.version = "two";', ["ready"], /"two"/],
   [
     "reports the wrong types",
@@ -126,13 +131,13 @@ const FAULTS: readonly (readonly [what: string, fault: string, found: readonly s
     "sends half a line at the end",
     'onEnd = () => { process.stdout.write("half"); process.exitCode = 0; };',
     ["stdout"],
-    /"half\\?" without the end/,
+    /"half\\?" without a line feed/,
   ],
   [
     "dies of what it does not know",
     "const { init } = on; on.weather = () => process.exit(1);",
     ["unknown"],
-    /ended with 1/,
+    /exited with code 1/,
   ],
   ["has no pong", "delete on.ping;", ["ping"], /pong did not come in time/],
   [
@@ -145,17 +150,22 @@ const FAULTS: readonly (readonly [what: string, fault: string, found: readonly s
     "asks without an id",
     'const asks = on.init; on.init = (line) => line.agentConfig.tools.length === 0 ? asks(line) : say({ type: "tool_request", name: "x", arguments: {} });',
     ["ping", "tools", "message"],
-    /id of its own/,
+    /unique id/,
   ],
-  ["breaks off when it is spoken to", "on.message = () => process.exit(2);", ["message"], /ended with 2/],
-  ["ignores cancel", "delete on.cancel;", ["cancel"], /it goes on/],
+  [
+    "breaks off when it is spoken to",
+    "on.message = () => process.exit(2);",
+    ["message"],
+    /exited with code 2/,
+  ],
+  ["ignores cancel", "delete on.cancel;", ["cancel"], /it keeps working/],
   [
     "outlives its input",
     "onEnd = () => {}; setInterval(() => {}, 1000);",
     ["done", "stdin"],
-    /it stays|went on after/,
+    /it keeps running|kept running after/,
   ],
-  ["ignores SIGTERM", 'process.on("SIGTERM", () => {});', ["sigterm"], /it stays/],
+  ["ignores SIGTERM", 'process.on("SIGTERM", () => {});', ["sigterm"], /it keeps running/],
   [
     "leaves a process behind",
     'on.cancel = () => { spawn("sleep", ["600"], { stdio: "ignore" }); process.exit(); };',
@@ -213,7 +223,7 @@ test(
   async () => {
     const silent = await check("setInterval(() => {}, 1000);", { readyMs: 200 });
     expect(silent[0]).toMatchObject({ state: "failed", got: "ready did not come in time" });
-    const absent = await checkSubAgent({ command: ["/nowhere/at-all"], environment });
+    const absent = await checkProtocol({ command: ["/nowhere/at-all"], environment });
     expect(absent[0]).toMatchObject({ state: "failed", got: expect.stringContaining("cannot be started") });
     expect(absent[0]!.expected).toContain(`within ${CHECK_LIMITS.readyMs / 1_000} s`);
   },
@@ -225,7 +235,7 @@ test.skipIf(!hasPython)(
   `the example in Python passes every check${hasPython ? "" : ": SKIPPED, THERE IS NO python3 HERE"}`,
   async () => {
     const file = fileURLToPath(new URL("../../../docs/examples/sub-agent.py", import.meta.url));
-    const results = await checkSubAgent({ command: ["python3", file], environment });
+    const results = await checkProtocol({ command: ["python3", file], environment });
     expect(results.length).toBeGreaterThan(3);
     expect(results.filter(({ state }) => state !== "ok")).toEqual([]);
   },

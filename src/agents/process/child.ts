@@ -1,14 +1,16 @@
 /**
- * A program that runs as a sub-agent: in a process group of its own, of which nothing is left when it is over.
+ * A program that runs as a sub-agent, in its own process group, of which no process is left at the end.
  *
- * Whatever it does, nobody waits for it without a bound. What it writes to its standard error is read all the
- * time, or a program that complains much would stand still; the last of it is told where it fails.
+ * Every wait for it is bounded. Its standard error is read continuously, so that a noisy program does not block; the end
+ * of it is quoted in errors.
  */
 import { once } from "node:events";
+import type { Readable } from "node:stream";
 
-import { CortexError } from "../../model/errors.ts";
+import { hasCode } from "../../model/error-code.ts";
+import { CortexError, errorText } from "../../model/errors.ts";
 import { type ChildProcessWithoutNullStreams, launchPiped, type Program } from "../../programs/launch.ts";
-import { signalGroup } from "../../programs/run-group.ts";
+import { signalGroup, within } from "../../programs/run-group.ts";
 import { LineReader, MAX_LINE_BYTES, writeLine } from "./lines.ts";
 import {
   type ChildLine,
@@ -17,19 +19,17 @@ import {
   PROTOCOL_VERSION,
   type ToolRequest,
 } from "./protocol.ts";
-import { StderrTail } from "./stderr-tail.ts";
-import { within } from "./within.ts";
 
 export interface ChildTimes {
-  /** From its start, or from being given work, to `ready`. */
+  /** From its start or `init` to `ready`. */
   readonly readyMs: number;
   /** From `cancel` to the end of its work. */
   readonly cancelMs: number;
-  /** From the end of its input to its own end. */
+  /** From the end of its input to its exit. */
   readonly exitMs: number;
   /** From SIGTERM to SIGKILL. */
   readonly termMs: number;
-  /** From SIGKILL until we stop looking; and from its end to the end of its output, which others may hold open. */
+  /** From SIGKILL until we give up; and from its exit to the end of its output, which others may hold open. */
   readonly killMs: number;
 }
 
@@ -41,43 +41,44 @@ export const CHILD_TIMES: ChildTimes = {
   killMs: 1_000,
 };
 
-/** What a child may leave unread: more than any line. */
+/** How much a child may leave unread: more than any line. */
 const MAX_UNREAD_BYTES = 2 * MAX_LINE_BYTES;
 
 export class Child {
   readonly pid: number;
-  /** Resolves when the program has ended. */
+  /** Resolves when the program has exited. */
   readonly exited: Promise<void>;
   readonly #process: ChildProcessWithoutNullStreams;
   readonly #times: ChildTimes;
   readonly #lines: LineReader;
   readonly #stderr: StderrTail;
-  /** Aborts when it has ended. */
+  /** Aborts when it has exited. */
   readonly #gone = new AbortController();
-  #coming: Promise<{ readonly line: string | undefined }> | undefined;
+  #nextLine: Promise<{ readonly line: string | undefined }> | undefined;
   #version = 1;
 
-  /** Rejects with `sub_agent_failed` where there is no such program. */
+  /** Rejects with `sub_agent_failed` if the program cannot be started. */
   static async start(program: Program & { readonly folder: string }, times: ChildTimes): Promise<Child> {
     try {
       const started = launchPiped(program);
       await once(started, "spawn");
-      return new Child(started, times);
+      if (started.pid === undefined) throw new Error("It has no process id");
+      return new Child(started, started.pid, times);
     } catch (cause) {
       throw notStarted(program.file, program.folder, cause);
     }
   }
 
-  private constructor(started: ChildProcessWithoutNullStreams, times: ChildTimes) {
+  private constructor(started: ChildProcessWithoutNullStreams, pid: number, times: ChildTimes) {
     this.#process = started;
     this.#times = times;
-    this.pid = started.pid!;
+    this.pid = pid;
     this.#lines = new LineReader(started.stdout);
     this.#stderr = new StderrTail(started.stderr);
-    started.stdin.on("error", () => {}); // it need not read: what is heard of it next says what became of it
+    started.stdin.on("error", () => {}); // it need not read; its next line or exit tells what happened
     this.exited = new Promise((resolve) => {
       started.once("exit", () => {
-        // Its own children have nobody left to work for, and may hold its output open.
+        // Its own children have no purpose any more, and may hold its output open.
         signalGroup(this.pid, "SIGKILL");
         this.#gone.abort();
         resolve();
@@ -89,89 +90,86 @@ export class Child {
     return this.#process.exitCode !== null || this.#process.signalCode !== null;
   }
 
-  /** Whether it knows more than `init`. */
-  get understands(): boolean {
+  /** Whether it understands messages other than `init`. */
+  get hasFullProtocol(): boolean {
     return this.#version > 1;
   }
 
-  /** A request for a tool that was read already and comes next. */
+  /** The next line, if it was already read and is a tool request. */
   takeRequest(): ToolRequest | undefined {
     const { waiting } = this.#lines;
-    if (this.#coming !== undefined || waiting === undefined) return undefined;
+    if (this.#nextLine !== undefined || waiting === undefined) return undefined;
     const line = this.#parse(waiting);
     if (line.type !== "tool_request") return undefined;
     this.#lines.drop();
     return line;
   }
 
-  /** Throws `sub_agent_failed` where it is too long, or where the program reads nothing. */
+  /** Throws `sub_agent_failed` if the line is too long, or the program does not read. */
   send(line: ParentLine): void {
     const { stdin } = this.#process;
     if (!stdin.writable) return;
-    if (stdin.writableLength > MAX_UNREAD_BYTES) throw this.failed("does not read what it is sent", false);
+    if (stdin.writableLength > MAX_UNREAD_BYTES) throw this.failed("does not read its input", false);
     writeLine(stdin, line);
   }
 
-  /** Gives it work, and waits until it has taken it. False: that was aborted. */
+  /** Sends work and waits until the program is ready. False: aborted. */
   async begin(init: ParentLine & { readonly type: "init" }, signal: AbortSignal): Promise<boolean> {
     this.send(init);
     const { readyMs } = this.#times;
     let line = await this.next(readyMs, signal);
-    // The answer to the last ping before its last work was done.
+    // The late answer to a ping during its previous work.
     while (typeof line === "object" && line.type === "pong") line = await this.next(readyMs, signal);
     if (line === "aborted") return false;
     if (line === "late") throw this.failed(`was not ready within ${readyMs / 1000} s`, true);
-    if (line.type === "error") throw this.failed(`could not begin: ${line.error}`, line.transient ?? false);
+    if (line.type === "error") throw this.failed(`could not start: ${line.error}`, line.transient ?? false);
     if (line.type !== "ready") throw this.failed(`sent "${line.type}" before it was ready`, false);
     if (line.version < 1 || line.version > PROTOCOL_VERSION)
-      throw this.failed(
-        `speaks version ${line.version} of the protocol, and not 1 or ${PROTOCOL_VERSION}`,
-        false,
-      );
+      throw this.failed(`speaks protocol version ${line.version}, expected 1 or ${PROTOCOL_VERSION}`, false);
     this.#version = line.version;
     this.checkId(line, init.config.id);
     return true;
   }
 
-  /** What it sends next. Rejects with `sub_agent_failed` where that is nothing, or not of the protocol. */
+  /** The next line. Rejects with `sub_agent_failed` if there is none, or it violates the protocol. */
   async next(waitMs: number, ...signals: readonly AbortSignal[]): Promise<ChildLine | "late" | "aborted"> {
-    this.#coming ??= this.#lines.next().then((line) => ({ line }));
-    const came = await this.#await(this.#coming, waitMs, signals);
-    if (came === "late" || came === "aborted") return came;
-    if (came.line === undefined) throw await this.#ended();
-    this.#coming = undefined;
-    return this.#parse(came.line);
+    this.#nextLine ??= this.#lines.next().then((line) => ({ line }));
+    const outcome = await this.#await(this.#nextLine, waitMs, signals);
+    if (outcome === "late" || outcome === "aborted") return outcome;
+    if (outcome.line === undefined) throw await this.#exitFailure();
+    this.#nextLine = undefined;
+    return this.#parse(outcome.line);
   }
 
-  async #await<T>(coming: Promise<T>, waitMs: number, signals: readonly AbortSignal[]) {
+  async #await<T>(nextLine: Promise<T>, waitMs: number, signals: readonly AbortSignal[]) {
     try {
-      const came = await within(coming, waitMs, ...signals, this.#gone.signal);
-      if (came !== "aborted" || signals.some(({ aborted }) => aborted)) return came;
-      // It has ended: the last that it wrote is there, but others may hold its output open.
-      const last = await within(coming, this.#times.killMs, ...signals);
+      const outcome = await within(nextLine, waitMs, ...signals, this.#gone.signal);
+      if (outcome !== "aborted" || signals.some(({ aborted }) => aborted)) return outcome;
+      // It has exited: its last output has arrived, but other processes may hold the pipe open.
+      const last = await within(nextLine, this.#times.killMs, ...signals);
       if (last !== "late") return last;
     } catch (cause) {
-      throw this.#told(cause);
+      throw this.#withStderr(cause);
     }
-    throw await this.#ended();
+    throw await this.#exitFailure();
   }
 
-  /** A line may say whose it is. */
+  /** Lines may contain the id of the work they belong to. */
   checkId(line: { readonly id?: string | undefined }, id: string): void {
     if (line.id === undefined || line.id === id) return;
-    throw this.failed(`says that it is "${line.id}", and it is "${id}"`, false);
+    throw this.failed(`sent the id "${line.id}", expected "${id}"`, false);
   }
 
   failed(what: string, transient: boolean): CortexError {
     return new CortexError("sub_agent_failed", `The sub-agent ${what}${this.#stderr.described}`, {
-      hint: "`cortex sub-agent check` tries a program; docs/sub-agents.md has more.",
+      hint: "Test the program with `cortex sub-agent check`; see docs/sub-agents.md.",
       transient,
     });
   }
 
   /**
-   * Ends it with all that it started. One that is at work is told to end at once; one that is not is only no
-   * longer spoken to, at first.
+   * Ends the program with everything it started. A busy program gets SIGTERM at once; an idle one first gets the end of its
+   * input.
    */
   async stop({ isAtWork }: { readonly isAtWork: boolean }): Promise<void> {
     const { exitMs, termMs, killMs } = this.#times;
@@ -185,39 +183,62 @@ export class Child {
     this.#process.stderr.destroy();
   }
 
-  async #ended(): Promise<CortexError> {
+  async #exitFailure(): Promise<CortexError> {
     await within(this.exited, this.#times.killMs);
     const { exitCode, signalCode } = this.#process;
     if (!this.hasExited) return this.failed("closed its output before it was done", true);
-    const how = signalCode === null ? `with ${exitCode}` : `by ${signalCode}`;
-    return this.failed(`ended ${how} before it was done`, true);
+    const how = signalCode === null ? `exited with code ${exitCode}` : `was killed by ${signalCode}`;
+    return this.failed(`${how} before it was done`, true);
   }
 
   #parse(line: string): ChildLine {
     try {
       return parseChildLine(line);
     } catch (cause) {
-      throw this.#told(cause);
+      throw this.#withStderr(cause);
     }
   }
 
-  /** What is wrong with a line, and what the program says about that. */
-  #told(cause: unknown): CortexError {
-    if (!(cause instanceof CortexError)) return this.failed(`cannot be heard: ${String(cause)}`, true);
+  /** The problem of a line, with the program's standard error. */
+  #withStderr(cause: unknown): CortexError {
+    if (!(cause instanceof CortexError)) return this.failed(`cannot be read: ${String(cause)}`, true);
     const { code, hint, message, transient } = cause;
     return new CortexError(code, `${message}${this.#stderr.described}`, { hint, transient, cause });
   }
 }
 
-/** The machine has no more of something. */
-const NO_ROOM: ReadonlySet<unknown> = new Set(["EAGAIN", "EMFILE", "ENFILE", "ENOMEM"]);
-
 function notStarted(file: string, folder: string, cause: unknown): CortexError {
-  const why = cause instanceof Error ? cause.message : String(cause);
-  const code = cause instanceof Error && "code" in cause ? cause.code : undefined;
-  return new CortexError("sub_agent_failed", `The program ${file} cannot be started in ${folder}: ${why}`, {
-    hint: "Check the `command` of the type in `subAgents.types`, and that the program is there.",
-    transient: NO_ROOM.has(code),
+  return new CortexError("sub_agent_failed", `Cannot start ${file} in ${folder}: ${errorText(cause)}`, {
+    hint: "Check the `command` of the type in `subAgents.types`, and that the program exists.",
+    transient: hasCode(cause, "EAGAIN", "EMFILE", "ENFILE", "ENOMEM"), // the machine is out of resources
     cause,
   });
+}
+
+/** How much of a program's standard error is kept. */
+export const MAX_STDERR_BYTES = 64 * 1024;
+/** How much of that is quoted in an error. */
+const MAX_QUOTED_LENGTH = 2_000;
+
+/** The end of a program's standard error, read as fast as it arrives. */
+export class StderrTail {
+  #kept: Buffer = Buffer.alloc(0);
+
+  constructor(stderr: Readable) {
+    stderr.on("data", (chunk: Buffer) => {
+      this.#kept = Buffer.concat([this.#kept, chunk]).subarray(-MAX_STDERR_BYTES);
+    });
+    stderr.on("error", () => {}); // we closed it
+  }
+
+  /** Ends a sentence of an error. Empty if the program wrote nothing. */
+  get described(): string {
+    const text = this.#kept.toString("utf8").trim();
+    if (text === "") return "";
+    return `. Standard error: ${text.length > MAX_QUOTED_LENGTH ? `…${text.slice(-MAX_QUOTED_LENGTH)}` : text}`;
+  }
+
+  get bytes(): number {
+    return this.#kept.length;
+  }
 }

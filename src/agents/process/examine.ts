@@ -1,134 +1,141 @@
-/** Plays the part of Cortex for a program that is looked at: gives it a task and its tools, and tells it to end. */
+/** Plays the role of Cortex for a program under test: gives it a task and tool results, and ends it. */
+import { errorText } from "../../model/errors.ts";
 import type { MessageId } from "../../model/ids.ts";
-import { type Heard, Probe, type ProbeOptions, type Said } from "./probe.ts";
+import { isJsonObject } from "../../model/json.ts";
+import { truncate } from "../../model/truncate.ts";
+import { type Fields, MAX_LINE_QUOTED } from "./fields.ts";
+import { type ProbeReply, Probe, type ProbeOptions, type OutputLine } from "./probe.ts";
 import { type Init, PROTOCOL_VERSION } from "./protocol.ts";
 
 export interface CheckLimits {
-  /** From its start until it is ready. */
+  /** From its start to `ready`. */
   readonly readyMs: number;
-  /** From `init` until the answer. */
+  /** From `init` to the answer. */
   readonly answerMs: number;
-  /** From when it is told to end until it has ended; also from `ping` to `pong`. */
+  /** From the request to end until the exit; also from `ping` to `pong`. */
   readonly endMs: number;
 }
 
-/** Undefined: all is well. */
-export type Finding = { readonly failed: string } | { readonly skipped: string } | undefined;
+/** Undefined: the check passed. */
+export type CheckFinding = { readonly failed: string } | { readonly skipped: string } | undefined;
 
 export interface Examination extends ProbeOptions {
   readonly limits: CheckLimits;
-  readonly seen: Seen;
+  readonly seen: Observations;
 }
 
-/** Over all checks. */
-interface Seen {
+/** Collected over all checks. */
+interface Observations {
   version: number | undefined;
-  readonly said: Said[];
-  /** What was done before processes were left behind. */
-  readonly stayed: string[];
+  readonly lines: OutputLine[];
+  /** The scenarios that left processes behind. */
+  readonly leftovers: string[];
 }
 
-/** How long processes have to go after the one that started them. */
+/** How long child processes may outlive the program. */
 const GONE_MS = 1_000;
 
-/** Looks at a program of its own, of which nothing is left afterwards. */
+/** Runs a check on a fresh process, of which nothing is left afterwards. */
 export async function probing(
   examination: Examination,
   what: string,
-  look: (probe: Probe) => Promise<Finding>,
-): Promise<Finding> {
+  look: (probe: Probe) => Promise<CheckFinding>,
+): Promise<CheckFinding> {
   let probe: Probe;
   try {
     probe = await Probe.start(examination);
   } catch (error) {
-    return { failed: `it cannot be started: ${error instanceof Error ? error.message : String(error)}` };
+    return { failed: `it cannot be started: ${errorText(error)}` };
   }
   await using _ = probe;
   const finding = await look(probe);
   if (probe.hasEnded) await probe.hearOut(GONE_MS);
-  examination.seen.said.push(...probe.said);
-  if (probe.hasEnded && !(await probe.isGoneWithin(GONE_MS))) examination.seen.stayed.push(what);
+  examination.seen.lines.push(...probe.lines);
+  if (probe.hasEnded && !(await probe.isGoneWithin(GONE_MS))) examination.seen.leftovers.push(what);
   return finding;
 }
 
-/** Looks at a program that is at work: one that asks for a tool waits for its result. */
+/** Runs a check on a busy program: if it calls a tool, it is waiting for the result. */
 export function atWork(
   examination: Examination,
   what: string,
-  look: (probe: Probe) => Promise<Finding>,
-): Promise<Finding> {
+  look: (probe: Probe) => Promise<CheckFinding>,
+): Promise<CheckFinding> {
   const { readyMs, answerMs } = examination.limits;
   return probing(examination, what, async (probe) => {
-    probe.tell(toolInit());
+    probe.send(toolInit());
     const ready = await probe.hear(["ready"], readyMs);
-    if (typeof ready === "string") return { failed: missing("ready", ready, probe) };
+    if (typeof ready === "string") return { failed: notHeard("ready", ready, probe) };
     const sign = await probe.hear(["chunk", "message", "tool_request", "done", "error"], answerMs);
-    if (typeof sign === "string") return { failed: missing("a sign of work", sign, probe) };
+    if (typeof sign === "string") return { failed: notHeard("any output after ready", sign, probe) };
     return look(probe);
   });
 }
 
-interface Playing {
+interface TaskOptions {
   readonly send?: (init: Init) => void | Promise<void>;
-  /** Has it call a tool. */
+  /** Instructs it to call a tool. */
   readonly withTool?: boolean;
-  /** What the tool gives. */
-  readonly give?: string;
-  /** While it waits for the first result. Undefined: all is well. */
+  /** The result of the tool. */
+  readonly toolResult?: string;
+  /** Called while it waits for the first result. Returns a problem, if any. */
   readonly beforeResult?: () => Promise<string | undefined>;
 }
 
-interface Done {
+interface TaskEnd {
   readonly result: Readonly<Record<string, unknown>>;
-  /** How often it asked for a tool. */
-  readonly asked: number;
+  /** How often it called a tool. */
+  readonly calls: number;
 }
 
-/** Gives it a task and whatever tools it asks for, until it is done. */
-export async function answerOf(
+/** Gives it a task and the results of its calls until it is done. */
+export async function runTask(
   probe: Probe,
   { limits }: Examination,
-  { send = (init) => probe.tell(init), withTool = false, give = "nothing", beforeResult }: Playing = {},
-): Promise<Done | { readonly failed: string }> {
-  await send(withTool ? toolInit() : initOf(PLAIN_TASK));
+  {
+    send = (init) => probe.send(init),
+    withTool = false,
+    toolResult = "nothing",
+    beforeResult,
+  }: TaskOptions = {},
+): Promise<TaskEnd | { readonly failed: string }> {
+  await send(withTool ? toolInit() : exampleInit(PLAIN_TASK));
   const ready = await probe.hear(["ready"], limits.readyMs);
-  if (typeof ready === "string") return { failed: missing("ready", ready, probe) };
+  if (typeof ready === "string") return { failed: notHeard("ready", ready, probe) };
   const ids = new Set<unknown>();
   let from = 0;
   for (;;) {
     const heard = await probe.hear(["tool_request", "done", "error"], limits.answerMs, from);
-    if (typeof heard === "string") return { failed: missing("done", heard, probe) };
-    from = probe.said.indexOf(heard) + 1;
+    if (typeof heard === "string") return { failed: notHeard("done", heard, probe) };
+    from = probe.lines.indexOf(heard) + 1;
     const { type, message } = heard;
-    if (type === "error") return { failed: `it said ${show(heard)}` };
+    if (type === "error") return { failed: `it sent ${describeLine(heard)}` };
     if (type === "done") {
       const { result, id = TASK_ID } = message;
-      if (id !== TASK_ID) return { failed: `the task is "${TASK_ID}", and it said ${show(heard)}` };
-      const isObject = typeof result === "object" && result !== null;
-      if (!isObject) return { failed: `done without a result: ${show(heard)}` };
-      const done = { result: result as Done["result"], asked: ids.size };
-      return done.result["success"] === false ? { failed: `it said ${show(heard)}` } : done;
+      if (id !== TASK_ID) return { failed: `expected the id "${TASK_ID}", it sent ${describeLine(heard)}` };
+      if (!isJsonObject(result)) return { failed: `done without a result: ${describeLine(heard)}` };
+      if (result["success"] === false) return { failed: `it sent ${describeLine(heard)}` };
+      return { result, calls: ids.size };
     }
     const problem = requestProblem(message, ids);
-    if (problem !== undefined) return { failed: `${problem}: ${show(heard)}` };
+    if (problem !== undefined) return { failed: `${problem}: ${describeLine(heard)}` };
     const { id, name } = message;
     ids.add(id);
     const wrong = ids.size === 1 ? await beforeResult?.() : undefined;
     if (wrong !== undefined) return { failed: wrong };
     const isError = name !== TOOL.name;
-    probe.tell({ type: "tool_result", id, text: isError ? "There is no such tool." : give, isError });
+    probe.send({ type: "tool_result", id, text: isError ? "Unknown tool." : toolResult, isError });
   }
 }
 
 function requestProblem(
-  { id, name, arguments: given }: Readonly<Record<string, unknown>>,
+  { id, name, arguments: args }: Fields,
   ids: ReadonlySet<unknown>,
 ): string | undefined {
-  if (ids.size >= MAX_REQUESTS) return `it asked for tools more than ${MAX_REQUESTS} times`;
-  if (typeof id !== "string" || ids.has(id)) return "a request without an id of its own";
+  if (ids.size >= MAX_REQUESTS) return `it called tools more than ${MAX_REQUESTS} times`;
+  if (typeof id !== "string" || ids.has(id)) return "a request without a unique id";
   if (typeof name !== "string") return "a request without a name";
-  const isObject = typeof given === "object" && given !== null && !Array.isArray(given);
-  return isObject ? undefined : "a request without arguments";
+  return isJsonObject(args) ? undefined : "a request without arguments";
 }
 
 const MAX_REQUESTS = 20;
@@ -143,7 +150,7 @@ const TOOL_TASK = `Call the tool ${TOOL.name} once, then answer with the word th
 
 const TASK_ID = "check";
 
-export function initOf(instruction: string): Init {
+export function exampleInit(instruction: string): Init {
   return {
     type: "init",
     version: PROTOCOL_VERSION,
@@ -158,7 +165,7 @@ export function initOf(instruction: string): Init {
       name: "main",
       profile: { name: "offline", backend: "offline", fallback: [] },
       credentials: {},
-      systemPrompt: "You are a sub-agent that is being checked.",
+      systemPrompt: "You are a sub-agent under test.",
       tools: [],
       maxTurns: 4,
     },
@@ -173,21 +180,17 @@ export function initOf(instruction: string): Init {
 }
 
 function toolInit(): Init {
-  const init = initOf(TOOL_TASK);
+  const init = exampleInit(TOOL_TASK);
   return { ...init, agentConfig: { ...init.agentConfig, tools: [TOOL] } };
 }
 
-export function missing(what: string, heard: Extract<Heard, string>, probe: Probe): string {
+export function notHeard(what: string, heard: Extract<ProbeReply, string>, probe: Probe): string {
   if (heard === "late") return `${what} did not come in time`;
-  const why = heard === "ended" ? probe.end : `it said ${show(probe.said.at(-1)!)}`;
+  const last = probe.lines.at(-1);
+  const why = heard === "ended" || last === undefined ? probe.end : `it sent ${describeLine(last)}`;
   return `${what} did not come: ${why}`;
 }
 
-const MAX_SHOWN = 200;
-
-export function show(said: Said): string {
-  const text = said.kind === "garbage" ? said.shown : JSON.stringify(said.message);
-  return text.length <= MAX_SHOWN || said.kind === "garbage"
-    ? text
-    : `${text.slice(0, MAX_SHOWN).toWellFormed()}…`;
+export function describeLine(line: OutputLine): string {
+  return line.kind === "garbage" ? line.shown : truncate(JSON.stringify(line.message), MAX_LINE_QUOTED);
 }

@@ -1,23 +1,23 @@
-/** The first line that a child is sent: all that it needs to know. */
+/** The first line to a child: everything it needs to know. */
+import { isJsonObject } from "../../model/json.ts";
 import { assistantBody, type Message, promptText } from "../../model/message.ts";
-import type { ToolResult } from "../../model/tool.ts";
 import type { AgentRequest, Exchange } from "../agent.ts";
 import { type Init, PROTOCOL_VERSION } from "./protocol.ts";
 import { beginningOf } from "./replay.ts";
 
-/** What a child is told of its task beside what every agent is told. */
+/** Facts about a child's task, in addition to the request that every agent receives. */
 export interface ProcessWorker {
   readonly type?: string | undefined;
   readonly parentSession?: string | undefined;
-  /** How often one turn may call the model. */
+  /** The limit on model calls per turn. */
   readonly maxTurns?: number | undefined;
-  /** How long one child may be at work. */
+  /** The limit on a child's working time. */
   readonly timeoutMs?: number | undefined;
-  /** The program of somebody else. Absent: our own. */
+  /** A third-party program. Absent: our own. */
   readonly command?: readonly string[] | undefined;
-  /** The variables that were named for it. */
+  /** The variables configured for it. */
   readonly variables?: Readonly<Record<string, string>> | undefined;
-  /** Where the program is started. Absent: where the pool says. */
+  /** The working directory of the program. Absent: the pool's. */
   readonly folder?: string | undefined;
 }
 
@@ -55,26 +55,26 @@ export function initOf(
     },
     conversation: {
       history: history.map(forModel),
-      // A program that begins again is not told that it has been at work before.
+      // A third-party program starts over and does not learn about its earlier work.
       current: command === undefined ? forModel(current) : { messages: query(current), toolCalls: [] },
     },
   };
 }
 
-/** What the turn is to answer. */
+/** The messages that the turn answers. */
 function query({ messages }: Exchange): readonly Message[] {
   return beginningOf(messages).filter(({ role }) => role === "user");
 }
 
-/** Without what only says what a failed attempt has cost, and without what is for people and programs. */
+/** Without the empty messages that only record the cost of a failed attempt, and without `details` of results. */
 function forModel({ messages, toolCalls }: Exchange): Exchange {
   return {
     messages: messages.filter(
       (message) => message.role !== "assistant" || assistantBody(message).blocks.length > 0,
     ),
     toolCalls: toolCalls.map((call) => {
-      if (call.result === undefined) return call;
-      const { details: _, ...result } = call.result as unknown as ToolResult;
+      if (!isJsonObject(call.result)) return call;
+      const { details: _, ...result } = call.result;
       return { ...call, result };
     }),
   };

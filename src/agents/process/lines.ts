@@ -1,12 +1,12 @@
 /**
- * Lines over a stream. One is read when it is asked for: whoever writes faster than we read has to wait, and
- * nothing is kept beyond the longest line that there may be.
+ * Lines over a stream. A line is read on request, so a writer that is faster than we are has to wait, and the buffer never
+ * exceeds the longest allowed line.
  */
 import type { Readable, Writable } from "node:stream";
 
 import { CortexError } from "../../model/errors.ts";
 
-/** A conversation of the longest kind has some megabytes. */
+/** Very long conversations have a few megabytes. */
 export const MAX_LINE_BYTES = 32 * 1024 * 1024;
 
 const LINE_FEED = 0x0a;
@@ -16,10 +16,10 @@ export class LineReader {
   readonly #chunks: AsyncIterator<Buffer>;
   readonly #maxBytes: number;
   #lines: string[] = [];
-  /** How many of them were given: taking them off the list would move all others each time. */
-  #given = 0;
-  #begun: Buffer[] = [];
-  #begunBytes = 0;
+  /** The index of the next line: removing lines from the front would move all others each time. */
+  #next = 0;
+  #partial: Buffer[] = [];
+  #partialBytes = 0;
   #isAtEnd = false;
   #problem: CortexError | undefined;
 
@@ -28,51 +28,51 @@ export class LineReader {
     this.#maxBytes = maxBytes;
   }
 
-  /** The line that was read already and comes next. */
+  /** The next line, if it was already read. */
   get waiting(): string | undefined {
-    return this.#lines[this.#given];
+    return this.#lines[this.#next];
   }
 
-  /** Takes the one that waits. */
+  /** Consumes the waiting line. */
   drop(): void {
-    this.#given++;
+    this.#next++;
   }
 
   /**
-   * Undefined: there are no more. Rejects with `sub_agent_failed` for one that is too long, is no UTF-8, or was
-   * begun and not ended. Not to be called again before it has resolved.
+   * Undefined: the stream has ended. Rejects with `sub_agent_failed` if the line is too long, not UTF-8 or incomplete. Must
+   * not be called again before it resolves.
    */
   async next(): Promise<string | undefined> {
     while (this.waiting === undefined && !this.#isAtEnd) await this.#read();
     if (this.waiting === undefined && this.#problem !== undefined) throw this.#problem;
-    return this.#lines[this.#given++];
+    return this.#lines[this.#next++];
   }
 
   async #read(): Promise<void> {
     const { value, done } = await this.#chunks.next();
     if (done !== true) return this.#take(value);
-    this.#end(this.#begunBytes > 0 ? unreadable("ends in the middle", true) : undefined);
+    this.#end(this.#partialBytes > 0 ? unreadable("is incomplete", true) : undefined);
   }
 
   #take(chunk: Buffer): void {
     this.#lines = [];
-    this.#given = 0;
+    this.#next = 0;
     let from = 0;
     while (!this.#isAtEnd) {
       const end = chunk.indexOf(LINE_FEED, from);
       const piece = chunk.subarray(from, end === -1 ? chunk.length : end);
-      this.#begun.push(piece);
-      this.#begunBytes += piece.length;
-      if (this.#begunBytes > this.#maxBytes) return this.#end(tooLong(this.#maxBytes));
+      this.#partial.push(piece);
+      this.#partialBytes += piece.length;
+      if (this.#partialBytes > this.#maxBytes) return this.#end(tooLong(this.#maxBytes));
       if (end === -1) return;
-      this.#finish(Buffer.concat(this.#begun));
+      this.#finish(Buffer.concat(this.#partial));
       from = end + 1;
     }
   }
 
   #finish(line: Buffer): void {
-    this.#begun = [];
-    this.#begunBytes = 0;
+    this.#partial = [];
+    this.#partialBytes = 0;
     try {
       this.#lines.push(UTF_8.decode(line));
     } catch {
@@ -80,15 +80,15 @@ export class LineReader {
     }
   }
 
-  /** Lines before a problem are still given. */
+  /** Lines before a problem are still returned. */
   #end(problem: CortexError | undefined): void {
     this.#isAtEnd = true;
     this.#problem = problem;
-    this.#begun = [];
+    this.#partial = [];
   }
 }
 
-/** Throws `sub_agent_failed` where it is too long for the other side. */
+/** Throws `sub_agent_failed` if the line is too long for the other side. */
 export function writeLine(output: Writable, value: object): void {
   const line = `${JSON.stringify(value)}\n`;
   if (Buffer.byteLength(line) - 1 > MAX_LINE_BYTES) throw tooLong(MAX_LINE_BYTES);
@@ -101,7 +101,7 @@ function tooLong(maxBytes: number): CortexError {
 
 function unreadable(why: string, transient = false): CortexError {
   return new CortexError("sub_agent_failed", `A line of the sub-agent protocol ${why}`, {
-    hint: "A line is JSON in UTF-8 with a line feed at its end; docs/sub-agent-protocol.md has the limits.",
+    hint: "A line is JSON in UTF-8 that ends with a line feed; docs/sub-agent-protocol.md has the limits.",
     transient,
   });
 }

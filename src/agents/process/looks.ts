@@ -1,49 +1,49 @@
-/** The checks, one function each: what is told, and what must come of it. */
+/** The checks, one function each: what is sent, and what must follow. */
 import { randomUUID } from "node:crypto";
 import { setImmediate as soon, setTimeout as after } from "node:timers/promises";
 
 import {
-  answerOf,
+  runTask,
   atWork,
   type Examination,
-  type Finding,
-  initOf,
-  missing,
+  type CheckFinding,
+  exampleInit,
+  notHeard,
   PLAIN_TASK,
   probing,
-  show,
+  describeLine,
 } from "./examine.ts";
 import type { Probe } from "./probe.ts";
 import { type Init, PROTOCOL_VERSION } from "./protocol.ts";
 
-export async function lookReady(examination: Examination): Promise<Finding> {
+export async function lookReady(examination: Examination): Promise<CheckFinding> {
   return probing(examination, "ready", async (probe) => {
-    probe.tell(initOf(PLAIN_TASK));
+    probe.send(exampleInit(PLAIN_TASK));
     const ready = await probe.hear(["ready"], examination.limits.readyMs);
-    const [first] = probe.said;
-    if (first !== undefined && first !== ready) return { failed: `it said ${show(first)} first` };
-    if (typeof ready === "string") return { failed: missing("ready", ready, probe) };
+    const [first] = probe.lines;
+    if (first !== undefined && first !== ready) return { failed: `it sent ${describeLine(first)} first` };
+    if (typeof ready === "string") return { failed: notHeard("ready", ready, probe) };
     const { version = 1 } = ready.message;
     if (version !== 1 && version !== PROTOCOL_VERSION)
-      return { failed: `its version is ${JSON.stringify(version)}, and not 1 or ${PROTOCOL_VERSION}` };
+      return { failed: `its version is ${JSON.stringify(version)}, expected 1 or ${PROTOCOL_VERSION}` };
     examination.seen.version = version;
     return undefined;
   });
 }
 
-export async function lookDone(examination: Examination): Promise<Finding> {
+export async function lookDone(examination: Examination): Promise<CheckFinding> {
   return probing(examination, "done", async (probe) => {
-    const done = await answerOf(probe, examination);
+    const done = await runTask(probe, examination);
     if ("failed" in done) return done;
     const wrong = wrongFields(done.result);
     if (wrong.length > 0) return { failed: `its result has ${wrong.join(", ")}` };
     probe.closeInput();
     if (await probe.endsWithin(examination.limits.endMs)) return undefined;
-    return { failed: "it went on after done, and after the end of its input" };
+    return { failed: "it kept running after done and the end of its input" };
   });
 }
 
-/** Those of the result of `done` that are not as they must be, in words. */
+/** The invalid fields of the result of `done`, in words. */
 function wrongFields(result: Readonly<Record<string, unknown>>): string[] {
   const right: Readonly<Record<string, (value: unknown) => boolean>> = {
     success: (value) => typeof value === "boolean",
@@ -62,32 +62,30 @@ function isCount(value: unknown): boolean {
   return typeof value === "number" && value >= 0;
 }
 
-export async function lookChunks(examination: Examination): Promise<Finding> {
+export async function lookChunks(examination: Examination): Promise<CheckFinding> {
   return probing(examination, "chunks", async (probe) => {
-    const done = await answerOf(probe, examination);
+    const done = await runTask(probe, examination);
     if ("failed" in done) return done;
     probe.closeInput();
     await probe.hearOut(examination.limits.endMs);
-    const messages = probe.said.filter((said) => said.kind === "message");
+    const messages = probe.lines.filter((line) => line.kind === "message");
     const chunks = messages.filter(({ type }) => type === "chunk");
     const wrong = chunks.find(({ message }) => typeof message["delta"] !== "string");
-    if (wrong !== undefined) return { failed: `a delta that is no text: ${show(wrong)}` };
-    const late = messages.slice(messages.findIndex(({ type }) => type === "done") + 1);
-    if (late.length > 0) return { failed: `it said ${show(late[0]!)} after done` };
-    return chunks.length > 0
-      ? undefined
-      : { skipped: "it sends none: whoever watches sees nothing before the end" };
+    if (wrong !== undefined) return { failed: `a delta that is not a string: ${describeLine(wrong)}` };
+    const [late] = messages.slice(messages.findIndex(({ type }) => type === "done") + 1);
+    if (late !== undefined) return { failed: `it sent ${describeLine(late)} after done` };
+    return chunks.length > 0 ? undefined : { skipped: "it sends none: nothing is shown before the end" };
   });
 }
 
 const FIRST_PIECE_BYTES = 10;
 const PIECE_BYTES = 4_096;
-/** Longer than a program takes that reads once and believes that it has everything. */
+/** Long enough to catch a program that reads once and assumes it has everything. */
 const PIECE_PAUSE_MS = 50;
-/** More than a pipe holds. */
+/** More than the buffer of a pipe. */
 const PIECES_BYTES = 100_000;
 
-export async function lookPieces(examination: Examination): Promise<Finding> {
+export async function lookPieces(examination: Examination): Promise<CheckFinding> {
   return probing(examination, "pieces", async (probe) => {
     const send = async (init: Init): Promise<void> => {
       const line = Buffer.from(`${JSON.stringify({ ...init, padding: "€".repeat(PIECES_BYTES / 3) })}\n`);
@@ -98,80 +96,80 @@ export async function lookPieces(examination: Examination): Promise<Finding> {
         await soon();
       }
     };
-    const done = await answerOf(probe, examination, { send });
+    const done = await runTask(probe, examination, { send });
     return "failed" in done ? done : undefined;
   });
 }
 
 export const LARGE_BYTES = 10_000_000;
 
-export async function lookLarge(examination: Examination): Promise<Finding> {
+export async function lookLarge(examination: Examination): Promise<CheckFinding> {
   return probing(examination, "large", async (probe) => {
     const padding = "x".repeat(LARGE_BYTES);
-    const done = await answerOf(probe, examination, { send: (init) => probe.tell({ ...init, padding }) });
+    const done = await runTask(probe, examination, { send: (init) => probe.send({ ...init, padding }) });
     return "failed" in done ? done : undefined;
   });
 }
 
-export async function lookUnknown(examination: Examination): Promise<Finding> {
+export async function lookUnknown(examination: Examination): Promise<CheckFinding> {
   return probing(examination, "unknown", async (probe) => {
     const send = (init: Init): void => {
-      probe.tell({ type: "weather", wind: { knots: 12 } });
-      probe.tell({ ...init, weather: ["rain"], config: { ...init.config, weather: null } });
-      probe.tell({ type: "weather" });
+      probe.send({ type: "weather", wind: { knots: 12 } });
+      probe.send({ ...init, weather: ["rain"], config: { ...init.config, weather: null } });
+      probe.send({ type: "weather" });
     };
-    const done = await answerOf(probe, examination, { send });
+    const done = await runTask(probe, examination, { send });
     return "failed" in done ? done : undefined;
   });
 }
 
-export async function lookPing(examination: Examination): Promise<Finding> {
+export async function lookPing(examination: Examination): Promise<CheckFinding> {
   return probing(examination, "ping", async (probe) => {
     const pinged = async (): Promise<string | undefined> => {
-      probe.tell({ type: "ping" });
+      probe.send({ type: "ping" });
       const pong = await probe.hear(["pong"], examination.limits.endMs);
-      return typeof pong === "string" ? missing("pong", pong, probe) : undefined;
+      return typeof pong === "string" ? notHeard("pong", pong, probe) : undefined;
     };
-    const done = await answerOf(probe, examination, { withTool: true, beforeResult: pinged });
+    const done = await runTask(probe, examination, { withTool: true, beforeResult: pinged });
     if ("failed" in done) return done;
-    return done.asked === 0 ? { skipped: ASKED_FOR_NONE } : undefined;
+    return done.calls === 0 ? { skipped: NO_CALL } : undefined;
   });
 }
 
-export async function lookTools(examination: Examination): Promise<Finding> {
+export async function lookTools(examination: Examination): Promise<CheckFinding> {
   return probing(examination, "tools", async (probe) => {
     const secret = randomUUID();
-    const done = await answerOf(probe, examination, { withTool: true, give: secret });
+    const done = await runTask(probe, examination, { withTool: true, toolResult: secret });
     if ("failed" in done) return done;
-    if (done.asked === 0) return { skipped: ASKED_FOR_NONE };
+    if (done.calls === 0) return { skipped: NO_CALL };
     const { response } = done.result;
     if (typeof response === "string" && response.includes(secret)) return undefined;
-    return { failed: `the tool gave ${secret}, and the answer was ${JSON.stringify(response)}` };
+    return { failed: `the tool returned ${secret}, but the answer was ${JSON.stringify(response)}` };
   });
 }
 
-export async function lookMessage(examination: Examination): Promise<Finding> {
+export async function lookMessage(examination: Examination): Promise<CheckFinding> {
   return probing(examination, "message", async (probe) => {
-    const say = async (): Promise<undefined> => {
-      probe.tell({ type: "message", content: "Thank you. Go on with what you are doing." });
+    const sendMessage = async (): Promise<undefined> => {
+      probe.send({ type: "message", content: "Thank you. Go on with what you are doing." });
     };
-    const done = await answerOf(probe, examination, { withTool: true, beforeResult: say });
+    const done = await runTask(probe, examination, { withTool: true, beforeResult: sendMessage });
     if ("failed" in done) return done;
-    return done.asked === 0 ? { skipped: ASKED_FOR_NONE } : undefined;
+    return done.calls === 0 ? { skipped: NO_CALL } : undefined;
   });
 }
 
-const ASKED_FOR_NONE = "it asked for no tool";
+const NO_CALL = "it called no tool";
 
-export async function lookCancel(examination: Examination): Promise<Finding> {
+export async function lookCancel(examination: Examination): Promise<CheckFinding> {
   return atWork(examination, "cancel", async (probe) => {
-    probe.tell({ type: "cancel" });
+    probe.send({ type: "cancel" });
     const end = await probe.hear(["done", "error"], examination.limits.endMs);
-    return end === "late" || end === "cut" ? { failed: "it goes on" } : undefined;
+    return end === "late" || end === "cut" ? { failed: "it keeps working" } : undefined;
   });
 }
 
-export async function lookInput(examination: Examination): Promise<Finding> {
+export async function lookInput(examination: Examination): Promise<CheckFinding> {
   const finding = await atWork(examination, "the end of its input", async (probe) => {
     probe.closeInput();
     return endsInTime(probe, examination);
@@ -183,23 +181,23 @@ export async function lookInput(examination: Examination): Promise<Finding> {
   });
 }
 
-export async function lookSigterm(examination: Examination): Promise<Finding> {
+export async function lookSigterm(examination: Examination): Promise<CheckFinding> {
   return atWork(examination, "SIGTERM", async (probe) => {
     probe.signal("SIGTERM");
     return endsInTime(probe, examination);
   });
 }
 
-async function endsInTime(probe: Probe, { limits }: Examination): Promise<Finding> {
-  return (await probe.endsWithin(limits.endMs)) ? undefined : { failed: "it stays" };
+async function endsInTime(probe: Probe, { limits }: Examination): Promise<CheckFinding> {
+  return (await probe.endsWithin(limits.endMs)) ? undefined : { failed: "it keeps running" };
 }
 
-export async function lookOutput({ seen }: Examination): Promise<Finding> {
-  const wrong = seen.said.find((said) => said.kind === "garbage" || typeof said.type !== "string");
-  return wrong === undefined ? undefined : { failed: `it said ${show(wrong)}` };
+export async function lookOutput({ seen }: Examination): Promise<CheckFinding> {
+  const wrong = seen.lines.find((line) => line.kind === "garbage" || typeof line.type !== "string");
+  return wrong === undefined ? undefined : { failed: `it sent ${describeLine(wrong)}` };
 }
 
-export async function lookProcesses({ seen }: Examination): Promise<Finding> {
-  if (seen.stayed.length === 0) return undefined;
-  return { failed: `some of its processes were there after it had ended: ${seen.stayed.join(", ")}` };
+export async function lookProcesses({ seen }: Examination): Promise<CheckFinding> {
+  if (seen.leftovers.length === 0) return undefined;
+  return { failed: `some of its processes outlived it: ${seen.leftovers.join(", ")}` };
 }

@@ -1,4 +1,4 @@
-/** The calls of one step: which of them the child has requested, and what they have led to. */
+/** The calls of one step: which ones the child has requested, and their outcomes. */
 import type { CallBlock, ToolCall } from "../../model/message.ts";
 import type { ToolRequest } from "./protocol.ts";
 import { isSameCall } from "./replay.ts";
@@ -10,10 +10,10 @@ interface OpenCall {
   outcome: ToolCall | undefined;
 }
 
-interface Taken {
+interface CallAnswer {
   readonly id: string;
   readonly outcome: ToolCall | undefined;
-  /** All others of its step are answered. */
+  /** All other calls of the step are answered. */
   readonly isLast: boolean;
 }
 
@@ -21,7 +21,7 @@ export class OpenCalls {
   #calls: OpenCall[] = [];
   readonly #used = new Set<string>();
 
-  /** Whether some of them have not been answered. */
+  /** Whether a call is not answered yet. */
   get isOpen(): boolean {
     return this.#calls.some(({ isAnswered }) => !isAnswered);
   }
@@ -33,28 +33,28 @@ export class OpenCalls {
     return calls.every(({ id }) => !this.#used.has(id) && this.#used.add(id));
   }
 
-  /** They are the last of all calls of the turn. The turn may have given them other ids: the place counts. */
+  /** Ours are the last calls of the turn. Matched by position, because the turn may have changed their ids. */
   setOutcomes(callsOfTurn: number, toolCalls: readonly ToolCall[]): void {
     const first = callsOfTurn - this.#calls.length;
     for (const [at, open] of this.#calls.entries())
       open.outcome = toolCalls.find(({ ordinal }) => ordinal === first + at);
   }
 
-  /** Those that can be answered now. */
-  takeRequested(): readonly Taken[] {
+  /** The answers of all requested calls. */
+  takeRequested(): readonly CallAnswer[] {
     return this.#calls
       .filter(({ isRequested, isAnswered }) => isRequested && !isAnswered)
       .map((open) => this.#answer(open));
   }
 
-  take(request: ToolRequest): Taken | "unknown" | "other" | "answered" {
+  take(request: ToolRequest): CallAnswer | "unknown" | "other" | "answered" {
     const open = this.#calls.find(({ call }) => call.id === request.id);
     if (open === undefined) return this.#used.has(request.id) ? "answered" : "unknown";
     if (open.isAnswered) return "answered";
     return isSameCall(open.call, request) ? this.#answer(open) : "other";
   }
 
-  #answer(open: OpenCall): Taken {
+  #answer(open: OpenCall): CallAnswer {
     open.isAnswered = true;
     return { id: open.call.id, outcome: open.outcome, isLast: !this.isOpen };
   }

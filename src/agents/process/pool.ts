@@ -1,38 +1,38 @@
 /**
- * The processes of sub-agents: how many there may be, which are kept, and that none is left.
+ * The pool of sub-agent processes: limits their number, keeps some warm, and leaves none behind.
  *
- * Our own child takes one piece of work after the other, so a few are kept for a while when theirs is done.
- * Programs of others are started for each piece of work and ended after it.
+ * Our own child can do one task after another, so a few idle ones are kept warm. Third-party programs are started for each
+ * task and ended after it.
  */
 import { CortexError } from "../../model/errors.ts";
 import { ownEnvironment, type Variables } from "../../programs/environment.ts";
 import { Child, CHILD_TIMES, type ChildTimes } from "./child.ts";
-import { endStrays, StrayNotes } from "./strays.ts";
+import { endStrays, StrayRecords } from "./strays.ts";
 
 export interface ProcessPoolOptions {
-  /** How our own child is started: `process.execPath`, and `bin/cortex.js` with `sub-agent run`. */
+  /** The command of our own child: `process.execPath`, and `bin/cortex.js` with `sub-agent run`. */
   readonly program: string;
   readonly args: readonly string[];
-  /** Where programs are started that do not say where. */
+  /** The default working directory. */
   readonly folder: string;
-  /** All of ours; children are given only what is no secret. */
+  /** Our whole environment; children get only what is not secret. */
   readonly environment: Variables;
-  /** How many there may be at the same time, those that are kept included. */
+  /** The limit on processes, including warm ones. */
   readonly maxProcesses: () => number;
-  /** How many are kept when their work is done, and for how long. */
+  /** How many idle processes are kept, and for how long. */
   readonly warm: () => number;
   readonly warmMs: () => number;
-  /** Where the processes that there are are noted, for the next start after a crash. */
+  /** Records the running processes for the next start after a crash. */
   readonly strayFile: string;
   readonly log: (text: string) => void;
   readonly times?: Partial<ChildTimes>;
 }
 
-interface Wanted {
+interface ChildProgram {
   /** Absent: our own child. */
   readonly command?: readonly string[] | undefined;
   readonly folder?: string | undefined;
-  /** The variables that were named for the command. */
+  /** The variables configured for the command. */
   readonly variables?: Readonly<Record<string, string>> | undefined;
 }
 
@@ -40,7 +40,7 @@ export class ProcessPool implements AsyncDisposable {
   readonly times: ChildTimes;
   readonly #options: ProcessPoolOptions;
   readonly #environment: Readonly<Record<string, string>>;
-  readonly #notes: StrayNotes;
+  readonly #records: StrayRecords;
   readonly #swept: Promise<void>;
   readonly #permits: Permits;
   readonly #busy = new Map<Child, { readonly isOwn: boolean }>();
@@ -52,7 +52,7 @@ export class ProcessPool implements AsyncDisposable {
     this.times = { ...CHILD_TIMES, ...options.times };
     this.#options = options;
     this.#environment = ownEnvironment(options.environment);
-    this.#notes = new StrayNotes(options.strayFile, options.log);
+    this.#records = new StrayRecords(options.strayFile, options.log);
     this.#swept = endStrays(options.strayFile, options.log);
     this.#permits = new Permits(options.maxProcesses);
   }
@@ -61,8 +61,8 @@ export class ProcessPool implements AsyncDisposable {
     return { busy: this.#busy.size, kept: this.#kept.size, waiting: this.#permits.waiting };
   }
 
-  /** Waits until there may be one more. Undefined: the signal came first. */
-  async acquire({ command, ...place }: Wanted, signal: AbortSignal): Promise<Child | undefined> {
+  /** Waits for a free slot. Undefined: aborted. */
+  async acquire({ command, ...place }: ChildProgram, signal: AbortSignal): Promise<Child | undefined> {
     await this.#swept;
     if (this.#isClosed) throw closed();
     const isGiven = await this.#permits.take(signal);
@@ -79,7 +79,7 @@ export class ProcessPool implements AsyncDisposable {
     }
   }
 
-  /** Takes it back, to be kept or ended. `isAtWork`: it was not done. */
+  /** Returns a child, which is kept warm or ended. `isAtWork`: it is still busy. */
   release(child: Child, { isAtWork }: { readonly isAtWork: boolean }): void {
     const isOwn = this.#busy.get(child)?.isOwn === true;
     this.#busy.delete(child);
@@ -101,10 +101,10 @@ export class ProcessPool implements AsyncDisposable {
 
   async #start(
     command?: readonly string[],
-    { folder = this.#options.folder, variables = {} }: Omit<Wanted, "command"> = {},
+    { folder = this.#options.folder, variables = {} }: Omit<ChildProgram, "command"> = {},
   ): Promise<Child> {
     const [file = "", ...args] = command ?? [this.#options.program, ...this.#options.args];
-    // One that is kept has no permit, but is a process all the same.
+    // A warm process has no permit, but counts toward the limit.
     const isFull = this.#permits.taken + this.#kept.size > this.#options.maxProcesses();
     const oldest = isFull ? this.#kept.keys().next().value : undefined;
     if (oldest !== undefined) await this.#dropKept(oldest);
@@ -112,10 +112,10 @@ export class ProcessPool implements AsyncDisposable {
     const starting = Child.start({ file, args, folder, environment }, this.times);
     this.#track(Promise.allSettled([starting]));
     const child = await starting;
-    this.#track(this.#notes.add(child.pid));
+    this.#track(this.#records.add(child.pid));
     void child.exited.then(() => {
       this.#unlist(child);
-      return this.#track(this.#notes.remove(child.pid));
+      return this.#track(this.#records.remove(child.pid));
     });
     if (!this.#isClosed) return child;
     await this.#end(child, true);
@@ -123,7 +123,7 @@ export class ProcessPool implements AsyncDisposable {
   }
 
   #takeKept(): Child | undefined {
-    const child = [...this.#kept.keys()].at(-1); // what it has loaded is still in memory
+    const child = [...this.#kept.keys()].at(-1); // the one most likely still in memory
     if (child !== undefined) this.#unlist(child);
     return child;
   }
@@ -144,20 +144,20 @@ export class ProcessPool implements AsyncDisposable {
 
   #end(child: Child, isAtWork: boolean): Promise<void> {
     const ended = child.stop({ isAtWork }).catch((error: unknown) => {
-      this.#options.log(`The process ${child.pid} of a sub-agent cannot be ended: ${String(error)}`);
+      this.#options.log(`Cannot end process ${child.pid} of a sub-agent: ${String(error)}`);
     });
     this.#track(ended);
     return ended;
   }
 
-  /** What is waited for at the end. Never rejects. */
+  /** Disposal waits for this. Must not reject. */
   #track(work: Promise<unknown>): void {
     this.#unfinished.add(work);
     void work.then(() => this.#unfinished.delete(work));
   }
 }
 
-/** Room for so many processes, given in the order in which it was asked for. */
+/** Permits for processes, granted in the order of requests. */
 class Permits {
   readonly #max: () => number;
   readonly #waiting: ((isGiven: boolean) => void)[] = [];
@@ -167,7 +167,7 @@ class Permits {
     this.#max = max;
   }
 
-  /** With those that are being started. */
+  /** Including those for processes that are being started. */
   get taken(): number {
     return this.#taken;
   }
@@ -176,7 +176,7 @@ class Permits {
     return this.#waiting.length;
   }
 
-  /** False: the signal came first, or nobody is admitted any more. */
+  /** False: aborted, or the pool is closed. */
   async take(signal: AbortSignal): Promise<boolean> {
     if (signal.aborted) return false;
     const { promise, resolve } = Promise.withResolvers<boolean>();
@@ -214,8 +214,8 @@ class Permits {
 }
 
 function closed(): CortexError {
-  return new CortexError("sub_agent_failed", "Cortex is being stopped, and starts no more sub-agents", {
-    hint: "The turn goes on when Cortex is started again.",
+  return new CortexError("sub_agent_failed", "Cortex is stopping and starts no more sub-agents", {
+    hint: "The turn continues after the next start.",
     transient: true,
   });
 }

@@ -14,14 +14,14 @@ test("what is a JSON object is a message, and everything else is kept as it is, 
     `process.stdout.write('{"type":"ready"}\\n[1]\\n\\n{"no":"type"}\\n{"type":"chu'); console.error("oh"); process.exitCode = 3;`,
   );
   expect(await probe.hear(["nothing"], PATIENT_MS)).toBe("ended");
-  expect(probe.said).toEqual([
+  expect(probe.lines).toEqual([
     { kind: "message", type: "ready", message: { type: "ready" } },
     { kind: "garbage", shown: '"[1]"' },
     { kind: "garbage", shown: '""' },
     { kind: "message", type: undefined, message: { no: "type" } },
-    { kind: "garbage", shown: '"{\\"type\\":\\"chu" without the end of a line' },
+    { kind: "garbage", shown: '"{\\"type\\":\\"chu" without a line feed' },
   ]);
-  expect(probe.end).toBe("it ended with 3, and said on standard error: oh");
+  expect(probe.end).toBe("it exited with code 3; standard error: oh");
 });
 
 test.each([
@@ -38,5 +38,5 @@ test.each([
 ])("%s is not listened to for ever", { timeout: PATIENT_MS }, async (_, source, shown) => {
   await using probe = await start(source);
   expect(await probe.hear(["nothing"], PATIENT_MS)).toBe("cut");
-  expect(probe.said.at(-1)).toEqual({ kind: "garbage", shown: expect.stringMatching(shown) });
+  expect(probe.lines.at(-1)).toEqual({ kind: "garbage", shown: expect.stringMatching(shown) });
 });

@@ -1,29 +1,28 @@
 /**
- * A program that is looked at: what it is told, all that it says, and how it ends. Unlike what runs sub-agents, it
- * keeps what breaks the protocol instead of giving up on it. It is started in a process group of its own, of which
- * nothing is left when the probe is disposed of.
+ * A program under test: its input, its whole output, and how it ends. Unlike a real run, it records protocol violations
+ * instead of failing on them. The program runs in its own process group, of which no process is left after disposal.
  */
 import { once } from "node:events";
 import { setTimeout as after } from "node:timers/promises";
 
 import { type ChildProcessWithoutNullStreams, launchPiped } from "../../programs/launch.ts";
+import { isJsonObject, type Json } from "../../model/json.ts";
+import { type Fields, MAX_LINE_QUOTED } from "./fields.ts";
 import { MAX_LINE_BYTES } from "./lines.ts";
 
-/** What of a line is kept: enough to recognise it. Messages are kept whole. */
-const MAX_SHOWN = 200;
 const MAX_ERRORS_KEPT = 4_096;
-/** What it may say: more than any answer to what it is asked here. */
-const MAX_SAID_BYTES = 2 * MAX_LINE_BYTES;
-const MAX_SAID_LINES = 100_000;
+/** Its output limits: more than any expected answer. */
+const MAX_OUTPUT_BYTES = 2 * MAX_LINE_BYTES;
+const MAX_OUTPUT_LINES = 100_000;
 const LOOK_EVERY_MS = 20;
 
-export type Said =
-  | { readonly kind: "message"; readonly type: unknown; readonly message: Readonly<Record<string, unknown>> }
-  /** No JSON object. */
+export type OutputLine =
+  | { readonly kind: "message"; readonly type: unknown; readonly message: Fields }
+  /** Not a JSON object. Only its start is kept. */
   | { readonly kind: "garbage"; readonly shown: string };
 
-/** late: it did not come in time. ended: the program ended first. cut: it talks too much to be listened to. */
-export type Heard = Extract<Said, { kind: "message" }> | "late" | "ended" | "cut";
+/** late: a timeout. ended: the program exited first. cut: its output exceeded the limits. */
+export type ProbeReply = Extract<OutputLine, { kind: "message" }> | "late" | "ended" | "cut";
 
 export interface ProbeOptions {
   readonly command: readonly string[];
@@ -31,41 +30,42 @@ export interface ProbeOptions {
 }
 
 export class Probe implements AsyncDisposable {
-  readonly said: Said[] = [];
+  readonly lines: OutputLine[] = [];
   readonly #child: ChildProcessWithoutNullStreams;
+  readonly #group: number;
   #errors = "";
   #unfinished: Buffer[] = [];
   #unfinishedBytes = 0;
-  #saidBytes = 0;
+  #outputBytes = 0;
   #isCut = false;
   #hasEnded = false;
   #isClosed = false;
   #change = Promise.withResolvers<void>();
 
-  /** Rejects with what the system says where the program cannot be started. */
-  static async start({ command: [file, ...args], environment }: ProbeOptions): Promise<Probe> {
-    const child = launchPiped({ file: file!, args, environment });
-    const probe = new Probe(child);
+  /** Rejects with the system's error if the program cannot be started. */
+  static async start({ command: [file = "", ...args], environment }: ProbeOptions): Promise<Probe> {
+    const child = launchPiped({ file, args, environment });
     await once(child, "spawn");
-    return probe;
+    if (child.pid === undefined) throw new Error("it has no process id");
+    return new Probe(child, child.pid);
   }
 
-  private constructor(child: ChildProcessWithoutNullStreams) {
+  private constructor(child: ChildProcessWithoutNullStreams, group: number) {
     this.#child = child;
-    child.stdin.on("error", () => {}); // it need not read what it is told
+    this.#group = group;
+    child.stdin.on("error", () => {}); // it need not read its input
     child.stdout.on("data", (chunk: Buffer) => this.#read(chunk));
     child.stderr.setEncoding("utf8").on("data", (text: string) => {
       this.#errors = (this.#errors + text).slice(-MAX_ERRORS_KEPT);
     });
     child.once("exit", () => {
       this.#hasEnded = true;
-      this.#tell();
+      this.#notify();
     });
     child.once("close", () => {
       this.#isClosed = true;
-      if (this.#unfinishedBytes > 0)
-        this.#keepLine(Buffer.concat(this.#unfinished), "without the end of a line");
-      this.#tell();
+      if (this.#unfinishedBytes > 0) this.#keepLine(Buffer.concat(this.#unfinished), "without a line feed");
+      this.#notify();
     });
   }
 
@@ -73,19 +73,19 @@ export class Probe implements AsyncDisposable {
     return this.#hasEnded;
   }
 
-  /** How it ended, in words, with the last that it said of errors. */
+  /** How it ended, in words, with the end of its standard error. */
   get end(): string {
     const { exitCode, signalCode } = this.#child;
-    const how = signalCode === null ? `it ended with ${exitCode}` : `it was ended by ${signalCode}`;
-    const errors = this.#errors.trim().split("\n").slice(-3).join(" / ").slice(-MAX_SHOWN);
-    return errors === "" ? how : `${how}, and said on standard error: ${errors}`;
+    const how = signalCode === null ? `it exited with code ${exitCode}` : `it was killed by ${signalCode}`;
+    const errors = this.#errors.trim().split("\n").slice(-3).join(" / ").slice(-MAX_LINE_QUOTED);
+    return errors === "" ? how : `${how}; standard error: ${errors}`;
   }
 
   write(data: string | Buffer): void {
     this.#child.stdin.write(data);
   }
 
-  tell(message: object): void {
+  send(message: object): void {
     this.write(`${JSON.stringify(message)}\n`);
   }
 
@@ -93,15 +93,15 @@ export class Probe implements AsyncDisposable {
     this.#child.stdin.end();
   }
 
-  /** As sub-agents are told: the whole group. */
+  /** Signals the whole group, as for real sub-agents. */
   signal(signal: NodeJS.Signals): void {
-    if (isGroupThere(this.#child.pid!)) process.kill(-this.#child.pid!, signal);
+    if (groupExists(this.#group)) process.kill(-this.#group, signal);
   }
 
-  /** The first message from a place on in all that is said, of one of these types. */
-  async hear(types: readonly string[], ms: number, from = 0): Promise<Heard> {
+  /** The first message of one of these types, starting from a line. */
+  async hear(types: readonly string[], ms: number, from = 0): Promise<ProbeReply> {
     const find = () =>
-      this.said.slice(from).find((said) => said.kind === "message" && types.includes(String(said.type)));
+      this.lines.slice(from).find((line) => line.kind === "message" && types.includes(String(line.type)));
     await this.#until(() => find() !== undefined || this.#isClosed || this.#isCut, ms);
     const found = find();
     if (found?.kind === "message") return found;
@@ -109,7 +109,7 @@ export class Probe implements AsyncDisposable {
     return this.#hasEnded ? "ended" : "late";
   }
 
-  /** Hears all that it says until its output is at its end, but not for longer. */
+  /** Reads until the end of its output, or a timeout. */
   async hearOut(ms: number): Promise<void> {
     await this.#until(() => this.#isClosed || this.#isCut, ms);
   }
@@ -118,9 +118,9 @@ export class Probe implements AsyncDisposable {
     return this.#until(() => this.#hasEnded, ms);
   }
 
-  /** Whether nobody of its group is left, now or soon. */
+  /** Whether all processes of its group are gone before a timeout. */
   async isGoneWithin(ms: number): Promise<boolean> {
-    for (let left = ms; isGroupThere(this.#child.pid!); left -= LOOK_EVERY_MS) {
+    for (let left = ms; groupExists(this.#group); left -= LOOK_EVERY_MS) {
       if (left <= 0) return false;
       await after(LOOK_EVERY_MS);
     }
@@ -145,20 +145,20 @@ export class Probe implements AsyncDisposable {
       this.#unfinished.push(rest);
       this.#unfinishedBytes += rest.length;
     }
-    this.#saidBytes += chunk.length;
+    this.#outputBytes += chunk.length;
     const problem = this.#tooMuch();
     if (problem !== undefined) {
       this.#keepLine(Buffer.concat(this.#unfinished), problem);
       this.#isCut = true;
       this.#child.stdout.destroy();
     }
-    this.#tell();
+    this.#notify();
   }
 
   #tooMuch(): string | undefined {
     if (this.#unfinishedBytes > MAX_LINE_BYTES) return `in a line of more than ${MAX_LINE_BYTES} bytes`;
-    if (this.#saidBytes > MAX_SAID_BYTES) return `after more than ${MAX_SAID_BYTES} bytes`;
-    return this.said.length > MAX_SAID_LINES ? `after more than ${MAX_SAID_LINES} lines` : undefined;
+    if (this.#outputBytes > MAX_OUTPUT_BYTES) return `after more than ${MAX_OUTPUT_BYTES} bytes`;
+    return this.lines.length > MAX_OUTPUT_LINES ? `after more than ${MAX_OUTPUT_LINES} lines` : undefined;
   }
 
   #keepLine(bytes: Buffer, problem?: string): void {
@@ -166,18 +166,18 @@ export class Probe implements AsyncDisposable {
     this.#unfinishedBytes = 0;
     const message = problem === undefined ? parse(bytes) : undefined;
     if (message !== undefined) {
-      this.said.push({ kind: "message", type: message["type"], message });
+      this.lines.push({ kind: "message", type: message["type"], message });
       return;
     }
-    const shown = JSON.stringify(bytes.subarray(0, MAX_SHOWN).toString());
-    this.said.push({ kind: "garbage", shown: problem === undefined ? shown : `${shown} ${problem}` });
+    const shown = JSON.stringify(bytes.subarray(0, MAX_LINE_QUOTED).toString());
+    this.lines.push({ kind: "garbage", shown: problem === undefined ? shown : `${shown} ${problem}` });
   }
 
   async #until(holds: () => boolean, ms: number): Promise<boolean> {
     let isLate = false;
     const timer = setTimeout(() => {
       isLate = true;
-      this.#tell();
+      this.#notify();
     }, ms);
     try {
       while (!holds()) {
@@ -194,24 +194,23 @@ export class Probe implements AsyncDisposable {
     while (!this.#hasEnded) await this.#change.promise;
   }
 
-  #tell(): void {
+  #notify(): void {
     this.#change.resolve();
     this.#change = Promise.withResolvers();
   }
 }
 
-function parse(bytes: Buffer): Readonly<Record<string, unknown>> | undefined {
+function parse(bytes: Buffer): Fields | undefined {
   try {
-    const value: unknown = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
-    const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
-    return isObject ? (value as Readonly<Record<string, unknown>>) : undefined;
+    const value: Json = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+    return isJsonObject(value) ? value : undefined;
   } catch {
-    return undefined; // it is kept as what it is
+    return undefined; // recorded as garbage
   }
 }
 
-/** On macOS, EPERM says that only such are in it as have ended already. */
-function isGroupThere(group: number): boolean {
+/** On macOS, EPERM means that the group has only zombies. */
+function groupExists(group: number): boolean {
   try {
     return process.kill(-group, 0);
   } catch {

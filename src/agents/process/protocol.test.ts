@@ -31,30 +31,33 @@ test.each([
 });
 
 test.each([
-  [{}, '"type" is not a text'],
-  [{ type: "exit" }, '"exit" is no type of line that sub-agents send'],
-  [{ type: "init" }, '"init" is no type of line that sub-agents send'],
-  [{ type: "ready", version: "2" }, '"version" is not a number'],
-  [{ type: "ready", version: 1.5 }, '"version" is not a whole number'],
-  [{ type: "ready", id: 4 }, '"id" is not a text'],
-  [{ type: "chunk" }, '"delta" is not a text'],
-  [{ type: "tool_request", name: "Read" }, '"id" is not a text'],
+  [{}, '"type" is not a string'],
+  [{ type: "exit" }, 'unknown type "exit"'],
+  [{ type: "init" }, 'unknown type "init"'],
+  [{ type: "ready", version: "2" }, '"version" is not a non-negative number'],
+  [{ type: "ready", version: 1.5 }, '"version" is not an integer'],
+  [{ type: "ready", id: 4 }, '"id" is not a string'],
+  [{ type: "chunk" }, '"delta" is not a string'],
+  [{ type: "tool_request", name: "Read" }, '"id" is not a string'],
   [{ type: "tool_request", id: "a", name: "Read", arguments: [] }, '"arguments" is not an object'],
   [{ type: "message", message: "Hello" }, '"message" is not an object'],
-  [{ type: "message", message: { body: { blocks: [{ type: "image" }] } } }, "a block is no text"],
+  [{ type: "message", message: { body: { blocks: [{ type: "image" }] } } }, "expected a block of type text"],
   [{ type: "message", message: { body: { blocks: {} } } }, '"blocks" is not a list of objects'],
-  [{ type: "message", message: { body: { blocks: [], usage: { input: -1 } } } }, '"input" is not a number'],
+  [
+    { type: "message", message: { body: { blocks: [], usage: { input: -1 } } } },
+    '"input" is not a non-negative number',
+  ],
   [{ type: "done" }, '"result" is not an object'],
-  [{ type: "done", result: { response: 4 } }, '"response" is not a text'],
-  [{ type: "done", result: { response: "x", costUsd: -1 } }, '"costUsd" is not a number'],
-  [{ type: "error" }, '"error" is not a text'],
+  [{ type: "done", result: { response: 4 } }, '"response" is not a string'],
+  [{ type: "done", result: { response: "x", costUsd: -1 } }, '"costUsd" is not a non-negative number'],
+  [{ type: "error" }, '"error" is not a string'],
 ])("the line %j of a child is refused", (line, message) => {
   expect(() => parseChildLine(JSON.stringify(line))).toThrow(message);
 });
 
 test("a number that is beyond all numbers is refused", () => {
   const line = '{"type":"done","result":{"response":"x","tokensIn":1e999}}';
-  expect(() => parseChildLine(line)).toThrow('"tokensIn" is not a number');
+  expect(() => parseChildLine(line)).toThrow('"tokensIn" is not a non-negative number');
 });
 
 test("an assistant message keeps the signatures of its blocks, and nothing that nobody knows", () => {

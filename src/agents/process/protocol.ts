@@ -1,36 +1,35 @@
 /**
- * What a sub-agent and its parent say to each other: one JSON object a line, in both directions. Each side
- * checks every line that it reads, for the other may be anybody's program. docs/sub-agent-protocol.md is the
- * same for those who write one.
+ * The protocol between a sub-agent and its parent: one JSON object per line, in both directions. Each side validates every
+ * line, because the other side may be a third-party program. docs/sub-agent-protocol.md documents it for authors.
  */
 import type { Json } from "../../model/json.ts";
 import type { AssistantBody } from "../../model/message.ts";
 import { ACTIVE_PROFILE, type Profile } from "../../model/profile.ts";
 import type { Exchange, ToolDescription } from "../agent.ts";
-import { parseBody } from "./body.ts";
+import { parseMessageBody } from "./body.ts";
 import {
   type Fields,
-  inner,
-  list,
-  notOfTheProtocol,
+  requireObject,
+  requireList,
   optionalAmount,
   optionalFlag,
-  optionalInner,
+  optionalObject,
   optionalText,
   optionalWhole,
+  protocolViolation,
   readFields,
-  text,
+  requireText,
 } from "./fields.ts";
 
-/** A program that names no version speaks 1: it is given `init`, and says ready, chunk, done and error. */
+/** A program that sends no version speaks 1: it receives `init`, and sends ready, chunk, done and error. */
 export const PROTOCOL_VERSION = 2;
 
 export type ParentLine =
   | Init
-  /** Something that was said while it works. */
+  /** A message that arrived during the work. */
   | { readonly type: "message"; readonly content: string }
   | { readonly type: "tool_result"; readonly id: string; readonly text: string; readonly isError: boolean }
-  /** End with what there is. */
+  /** End with what you have. */
   | { readonly type: "cancel" }
   | { readonly type: "ping" };
 
@@ -42,28 +41,28 @@ export interface Init {
     readonly parentSessionId?: string | undefined;
     readonly instruction: string;
     readonly subAgentType?: string | undefined;
-    /** As it was asked for. Of it, only `maxTurns` counts; all else that does is in `agentConfig`. */
+    /** As requested by the caller. Only its `maxTurns` takes effect; everything else comes from `agentConfig`. */
     readonly config: Json;
   };
   readonly agentConfig: {
     readonly name: string;
     readonly profile: Profile | string;
-    /** Values of variables that the backend of the profile asks for. */
+    /** The environment variables that the profile's backend needs. */
     readonly credentials: Readonly<Record<string, string>>;
     readonly systemPrompt: string;
     readonly tools: readonly ToolDescription[];
-    /** How often the model may be called. */
+    /** The limit on model calls. */
     readonly maxTurns?: number | undefined;
   };
-  /** What was said before, and what there is of this turn. Absent: there is only the instruction. */
+  /** The earlier turns, and this turn so far. Absent: only the instruction. */
   readonly conversation?: { readonly history: readonly Exchange[]; readonly current: Exchange } | undefined;
 }
 
 export type ChildLine =
   | { readonly type: "ready"; readonly id?: string | undefined; readonly version: number }
-  /** Something that it says. An empty one says that it is at work. */
+  /** A piece of the answer. An empty one is a sign of life. */
   | Chunk
-  /** An assistant message with calls, each of which it is going to request. */
+  /** An assistant message with calls, each of which it will request. */
   | { readonly type: "message"; readonly id?: string | undefined; readonly message: AssistantBody }
   | ToolRequest
   | Done
@@ -89,10 +88,10 @@ export interface Done {
   readonly id?: string | undefined;
   readonly result: {
     readonly success: boolean;
-    /** The answer; of one that reached a limit, what it found until then. */
+    /** The answer; after a limit, the findings so far. */
     readonly response: string;
     readonly error?: string | undefined;
-    /** The limit that ended it, such as `maxTurns`. It was no success then, and no failure either. */
+    /** The limit that ended it, such as `maxTurns`: neither a success nor a failure. */
     readonly limit?: string | undefined;
   } & Spent;
   /** The answer in full. */
@@ -109,32 +108,32 @@ export interface Failure extends Spent {
   readonly retryAfterMs?: number | undefined;
 }
 
-/** By this run of the program, all in all. */
+/** The totals of this run of the program. */
 export interface Spent {
   readonly tokensIn?: number | undefined;
   readonly tokensOut?: number | undefined;
-  /** Null: nobody knows. */
+  /** Null: unknown. */
   readonly costUsd?: number | null | undefined;
   readonly durationMs?: number | undefined;
 }
 
-/** Throws `sub_agent_failed` where it is no line of a child. */
+/** Throws `sub_agent_failed` if it is not a line of a child. */
 export function parseChildLine(line: string): ChildLine {
   const fields = readFields(line);
-  const type = text(fields, "type");
+  const type = requireText(fields, "type");
   switch (type) {
     case "ready":
       return { type, id: idOf(fields), version: optionalWhole(fields, "version") ?? 1 };
     case "chunk":
-      return { type, id: idOf(fields), delta: text(fields, "delta"), kind: kindOf(fields) };
+      return { type, id: idOf(fields), delta: requireText(fields, "delta"), kind: kindOf(fields) };
     case "message":
-      return { type, id: idOf(fields), message: parseBody(inner(fields, "message")) };
+      return { type, id: idOf(fields), message: parseMessageBody(requireObject(fields, "message")) };
     case "tool_request":
       return {
         type,
-        id: text(fields, "id"),
-        name: text(fields, "name"),
-        arguments: (optionalInner(fields, "arguments") ?? {}) as Json,
+        id: requireText(fields, "id"),
+        name: requireText(fields, "name"),
+        arguments: optionalObject(fields, "arguments") ?? {},
       };
     case "done":
       return parseDone(fields);
@@ -143,27 +142,27 @@ export function parseChildLine(line: string): ChildLine {
     case "pong":
       return { type, id: idOf(fields) };
     default:
-      throw notOfTheProtocol(`"${type}" is no type of line that sub-agents send`, line);
+      throw protocolViolation(`unknown type "${type}" for a sub-agent`, line);
   }
 }
 
 /**
- * Throws `sub_agent_failed` where it is no line of a parent. Undefined: it is of a type that is not known here, which
- * a parent of a later version may send.
+ * Throws `sub_agent_failed` if it is not a line of a parent. Undefined: an unknown type, which a parent of a later version
+ * may send.
  */
 export function parseParentLine(line: string): ParentLine | undefined {
   const fields = readFields(line);
-  const type = text(fields, "type");
+  const type = requireText(fields, "type");
   switch (type) {
     case "init":
       return parseInit(fields);
     case "message":
-      return { type, content: text(fields, "content") };
+      return { type, content: requireText(fields, "content") };
     case "tool_result":
       return {
         type,
-        id: text(fields, "id"),
-        text: text(fields, "text"),
+        id: requireText(fields, "id"),
+        text: requireText(fields, "text"),
         isError: optionalFlag(fields, "isError") ?? false,
       };
     case "cancel":
@@ -175,19 +174,19 @@ export function parseParentLine(line: string): ParentLine | undefined {
 }
 
 function parseDone(fields: Fields): Done {
-  const result = inner(fields, "result");
-  const message = optionalInner(fields, "message");
+  const result = requireObject(fields, "result");
+  const message = optionalObject(fields, "message");
   return {
     type: "done",
     id: idOf(fields),
     result: {
       success: optionalFlag(result, "success") ?? true,
-      response: text(result, "response"),
+      response: requireText(result, "response"),
       error: optionalText(result, "error"),
       limit: optionalText(result, "limit"),
       ...parseSpent(result),
     },
-    message: message === undefined ? undefined : parseBody(message),
+    message: message === undefined ? undefined : parseMessageBody(message),
   };
 }
 
@@ -195,7 +194,7 @@ function parseFailure(fields: Fields): Failure {
   return {
     type: "error",
     id: idOf(fields),
-    error: text(fields, "error"),
+    error: requireText(fields, "error"),
     hint: optionalText(fields, "hint"),
     code: optionalText(fields, "code"),
     transient: optionalFlag(fields, "transient"),
@@ -213,42 +212,42 @@ function parseSpent(fields: Fields): Spent {
   };
 }
 
-/** The conversation is the parent's own record, and is taken as it is. */
+/** The conversation comes from the parent's own records and is not validated in depth. */
 function parseInit(fields: Fields): Init {
-  const config = inner(fields, "config");
-  const asked = optionalInner(config, "config") ?? {};
-  const agent = optionalInner(fields, "agentConfig") ?? {};
-  const conversation = optionalInner(fields, "conversation");
+  const config = requireObject(fields, "config");
+  const asked = optionalObject(config, "config") ?? {};
+  const agent = optionalObject(fields, "agentConfig") ?? {};
+  const conversation = optionalObject(fields, "conversation");
   return {
     type: "init",
     version: optionalWhole(fields, "version") ?? 1,
     config: {
-      id: text(config, "id"),
+      id: requireText(config, "id"),
       parentSessionId: optionalText(config, "parentSessionId"),
-      instruction: text(config, "instruction"),
+      instruction: requireText(config, "instruction"),
       subAgentType: optionalText(config, "subAgentType"),
-      config: asked as Json,
+      config: asked,
     },
     agentConfig: {
       name: optionalText(agent, "name") ?? optionalText(asked, "agentId") ?? DEFAULT_NAME,
       profile: parseProfile(agent),
-      credentials: parseCredentials(optionalInner(agent, "credentials") ?? {}),
+      credentials: parseCredentials(optionalObject(agent, "credentials") ?? {}),
       systemPrompt: optionalText(agent, "systemPrompt") ?? "",
-      tools: agent["tools"] === undefined ? [] : list(agent, "tools").map(parseTool),
+      tools: agent["tools"] === undefined ? [] : requireList(agent, "tools").map(parseTool),
       maxTurns: smaller(optionalWhole(agent, "maxTurns"), optionalWhole(asked, "maxTurns")),
     },
     conversation: conversation === undefined ? undefined : parseConversation(conversation),
   };
 }
 
-/** Of an agent, and of a profile, that has no name of its own. */
+/** For an agent or profile without a name. */
 const DEFAULT_NAME = "sub-agent";
 
-/** A name, or all of a profile but its name; without either, whatever profile is active. */
+/** The name of a profile, or a whole profile whose name is optional. Default: the active profile. */
 function parseProfile(agent: Fields): Profile | string {
   const given = agent["profile"] ?? ACTIVE_PROFILE;
   if (typeof given === "string") return given;
-  const profile = inner(agent, "profile");
+  const profile = requireObject(agent, "profile");
   return {
     ...profile,
     name: optionalText(profile, "name") ?? DEFAULT_NAME,
@@ -263,27 +262,27 @@ function smaller(one: number | undefined, other: number | undefined): number | u
 }
 
 function parseCredentials(fields: Fields): Record<string, string> {
-  return Object.fromEntries(Object.keys(fields).map((name) => [name, text(fields, name)]));
+  return Object.fromEntries(Object.keys(fields).map((name) => [name, requireText(fields, name)]));
 }
 
 function parseTool(fields: Fields): ToolDescription {
   return {
-    name: text(fields, "name"),
+    name: requireText(fields, "name"),
     description: optionalText(fields, "description") ?? "",
-    parameters: (optionalInner(fields, "parameters") ?? { type: "object" }) as Json,
+    parameters: optionalObject(fields, "parameters") ?? { type: "object" },
   };
 }
 
 function parseConversation(fields: Fields): NonNullable<Init["conversation"]> {
   return {
-    history: list(fields, "history").map(parseExchange),
-    current: parseExchange(inner(fields, "current")),
+    history: requireList(fields, "history").map(parseExchange),
+    current: parseExchange(requireObject(fields, "current")),
   };
 }
 
 function parseExchange(fields: Fields): Exchange {
-  list(fields, "messages");
-  list(fields, "toolCalls");
+  requireList(fields, "messages");
+  requireList(fields, "toolCalls");
   return fields as unknown as Exchange;
 }
 

@@ -26,9 +26,9 @@ const CALLS = [toolCall(0), toolCall(1), toolCall(2)];
 test("calls that are asked for in the same order have led to the same, and what was said comes with the last", () => {
   const replay = new Replay(exchange(MESSAGES, CALLS));
   expect(replay.holds([wish("a"), wish("b")])).toBe(true);
-  expect(replay.take(wish("a"))).toEqual({ outcome: CALLS[0], said: [] });
-  expect(replay.take(wish("b"))).toEqual({ outcome: CALLS[1], said: ["Hurry", "please"] });
-  expect(replay.take(wish("c"))).toEqual({ outcome: CALLS[2], said: [] });
+  expect(replay.take(wish("a"))).toEqual({ outcome: CALLS[0], messages: [] });
+  expect(replay.take(wish("b"))).toEqual({ outcome: CALLS[1], messages: ["Hurry", "please"] });
+  expect(replay.take(wish("c"))).toEqual({ outcome: CALLS[2], messages: [] });
   expect(replay.take(wish("a"))).toBeUndefined();
   expect(replay.end()).toEqual([]);
 });

@@ -1,6 +1,6 @@
 /**
- * What a turn that was cut off holds already, for a program that begins again. It asks for the same calls in the
- * same order as long as it does the same; so long it is told what they led to then, and nothing is done twice.
+ * The journal of an interrupted turn, for a program that starts over. As long as it repeats the same calls in the same
+ * order, they are answered with their earlier outcomes, so nothing is done twice.
  */
 import { canonicalJson } from "../../model/json.ts";
 import { type CallBlock, callsOf, type Message, promptText, type ToolCall } from "../../model/message.ts";
@@ -8,16 +8,16 @@ import type { Exchange } from "../agent.ts";
 
 type Entry =
   | { readonly kind: "call"; readonly call: CallBlock; readonly outcome: ToolCall | undefined }
-  /** What was said while it worked. */
-  | { readonly kind: "said"; readonly text: string };
+  /** A message that arrived during the work. */
+  | { readonly kind: "message"; readonly text: string };
 
-/** What was said before the first call. */
+/** The messages before the first call. */
 export function beginningOf(messages: readonly Message[]): readonly Message[] {
   const begun = messages.findIndex((message) => callsOf(message).length > 0);
   return begun === -1 ? messages : messages.slice(0, begun);
 }
 
-type Wish = Pick<CallBlock, "name" | "arguments">;
+type RequestedCall = Pick<CallBlock, "name" | "arguments">;
 
 export class Replay {
   #entries: readonly Entry[];
@@ -26,42 +26,43 @@ export class Replay {
     const outcomes = new Map(toolCalls.map((call) => [call.ordinal, call]));
     let ordinal = 0;
     this.#entries = messages.slice(beginningOf(messages).length).flatMap((message): Entry[] => {
-      if (message.role === "user") return [{ kind: "said", text: promptText(message) }];
+      if (message.role === "user") return [{ kind: "message", text: promptText(message) }];
       return callsOf(message).map((call) => ({ kind: "call", call, outcome: outcomes.get(ordinal++) }));
     });
   }
 
   /** Whether these calls were made next, in this order. */
-  holds(wishes: readonly Wish[]): boolean {
+  holds(calls: readonly RequestedCall[]): boolean {
     const next = this.#entries.filter((entry) => entry.kind === "call");
     return (
-      wishes.length > 0 &&
-      wishes.every((wish, at) => next[at] !== undefined && isSameCall(next[at].call, wish))
+      calls.length > 0 && calls.every((call, at) => next[at] !== undefined && isSameCall(next[at].call, call))
     );
   }
 
-  /** What this call led to, and what was said then. Undefined: it was not made next; the rest is of no use. */
-  take(wish: Wish): { readonly outcome: ToolCall | undefined; readonly said: readonly string[] } | undefined {
+  /** The outcome of a call, and the messages after it. Undefined: another call was next, and the rest is useless. */
+  take(
+    call: RequestedCall,
+  ): { readonly outcome: ToolCall | undefined; readonly messages: readonly string[] } | undefined {
     const [next, ...rest] = this.#entries;
-    if (next?.kind !== "call" || !isSameCall(next.call, wish)) return undefined;
+    if (next?.kind !== "call" || !isSameCall(next.call, call)) return undefined;
     const end = rest.findIndex(({ kind }) => kind === "call");
-    const said = rest.slice(0, end === -1 ? rest.length : end);
-    this.#entries = rest.slice(said.length);
-    return { outcome: next.outcome, said: textsOf(said) };
+    const messages = rest.slice(0, end === -1 ? rest.length : end);
+    this.#entries = rest.slice(messages.length);
+    return { outcome: next.outcome, messages: textsOf(messages) };
   }
 
-  /** Ends it: what was said, and was not told yet. */
+  /** Ends the replay. Returns the messages that were not taken. */
   end(): readonly string[] {
-    const said = textsOf(this.#entries);
+    const messages = textsOf(this.#entries);
     this.#entries = [];
-    return said;
+    return messages;
   }
 }
 
 function textsOf(entries: readonly Entry[]): string[] {
-  return entries.flatMap((entry) => (entry.kind === "said" ? [entry.text] : []));
+  return entries.flatMap((entry) => (entry.kind === "message" ? [entry.text] : []));
 }
 
-export function isSameCall(call: Wish, wish: Wish): boolean {
-  return call.name === wish.name && canonicalJson(call.arguments) === canonicalJson(wish.arguments);
+export function isSameCall(a: RequestedCall, b: RequestedCall): boolean {
+  return a.name === b.name && canonicalJson(a.arguments) === canonicalJson(b.arguments);
 }

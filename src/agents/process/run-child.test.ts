@@ -122,14 +122,14 @@ test("a child ends when its parent is gone, whatever it is doing", async () => {
 
 test.each<[string, Json[], string]>([
   ["is not an object", [[1]], "it is not an object"],
-  ["sends a line without a type", [{ init: true }], '"type" is not a text'],
-  ["lacks what it needs", [{ type: "init", config: { id: "x" } }], '"instruction" is not a text'],
-  ["begins in a version that it does not know", [{ ...(init() as object), version: 9 }], "version 9"],
-  ["begins before it is done", [init({ tools: [READ] }, "/tool Read {}"), init()], "there is work already"],
+  ["sends a line without a type", [{ init: true }], '"type" is not a string'],
+  ["lacks what it needs", [{ type: "init", config: { id: "x" } }], '"instruction" is not a string'],
+  ["begins in a version that it does not know", [{ ...(init() as object), version: 9 }], "got 9"],
+  ["begins before it is done", [init({ tools: [READ] }, "/tool Read {}"), init()], "already working"],
   [
     "answers what nobody asked",
     [init({ tools: [READ] }, "/tool Read {}"), { type: "tool_result", id: "x", text: "" }],
-    'nobody has requested "x"',
+    '"x" was not requested',
   ],
 ])("a parent that %s is told so, and the child ends", async (_, lines, message) => {
   using started = start();

@@ -1,11 +1,11 @@
-/** What a run of a program has cost, and how much of that is in the messages that it has sent. */
+/** The cost of a program's run, and the part of it that its messages do not include. */
 import type { AssistantBody } from "../../model/message.ts";
 import { addUsage, NO_USAGE, type Usage } from "../../model/usage.ts";
 import type { Spent } from "./protocol.ts";
 
 export type Priced = Pick<AssistantBody, "usage" | "costUsd">;
 
-/** Sums of dollars are never quite the same twice. */
+/** Sums of floating-point dollars differ slightly. */
 const ROUNDING_USD = 1e-9;
 
 export const NOTHING_SPENT: Priced = { usage: NO_USAGE, costUsd: 0 };
@@ -15,12 +15,12 @@ export function addSpent(a: Priced, b: Priced): Priced {
   return { usage: addUsage(a.usage, b.usage), costUsd };
 }
 
-/** What goes over the wire. */
+/** In the form of the protocol. */
 export function spentOf({ usage, costUsd }: Priced): Required<Omit<Spent, "durationMs">> {
   return { tokensIn: tokensIn(usage), tokensOut: usage.output, costUsd };
 }
 
-/** What it says that it has cost beyond what is known of its messages. */
+/** The part of the reported cost that exceeds the known cost of its messages. */
 export function restOf(spent: Spent, known: Priced): Priced {
   const input = Math.max(0, (spent.tokensIn ?? 0) - tokensIn(known.usage));
   const output = Math.max(0, (spent.tokensOut ?? 0) - known.usage.output);
@@ -28,7 +28,7 @@ export function restOf(spent: Spent, known: Priced): Priced {
 }
 
 function restOfCost(spent: number | null | undefined, known: number | null): number | null {
-  if (known === null) return 0; // that nobody knows it stands in a message already
+  if (known === null) return 0; // a message already has an unknown cost
   if (spent === null || spent === undefined) return null;
   return spent - known > ROUNDING_USD ? spent - known : 0;
 }

@@ -10,7 +10,7 @@ import { expect, test } from "vitest";
 import { isRunning, openPool } from "../../../test/support/sub-agents.ts";
 import { temporaryFolder } from "../../../test/support/temporary.ts";
 import { findProcess } from "./list-processes.ts";
-import { endStrays, StrayNotes } from "./strays.ts";
+import { endStrays, StrayRecords } from "./strays.ts";
 
 const PARENT = fileURLToPath(new URL("../../../test/support/sub-agent-parent.ts", import.meta.url));
 
@@ -81,7 +81,7 @@ test.each(["", "{}", "[1, null]", '[{"pid":"1","began":"x"}]', '[{"pid":-1,"bega
 test("a process is noted from its start to its end", async () => {
   using folder = temporaryFolder();
   const file = join(folder.path, "strays.json");
-  const notes = new StrayNotes(file, () => {});
+  const notes = new StrayRecords(file, () => {});
   const { began } = (await findProcess(process.pid))!;
   await notes.add(process.pid);
   expect(JSON.parse(readFileSync(file, "utf8"))).toEqual([{ pid: process.pid, began }]);
@@ -92,13 +92,13 @@ test("a process is noted from its start to its end", async () => {
 test("a process that ends before it is noted is not noted", async () => {
   using folder = temporaryFolder();
   const file = join(folder.path, "strays.json");
-  const notes = new StrayNotes(file, () => {});
+  const notes = new StrayRecords(file, () => {});
   await Promise.all([notes.add(process.pid), notes.remove(process.pid)]);
   expect(existsSync(file)).toBe(false);
 });
 
 test("where processes cannot be noted, that is logged and nothing fails", async () => {
   const logged: string[] = [];
-  await new StrayNotes("/nowhere/strays.json", (text) => logged.push(text)).add(process.pid);
+  await new StrayRecords("/nowhere/strays.json", (text) => logged.push(text)).add(process.pid);
   expect(logged).toEqual([expect.stringContaining("/nowhere/strays.json")]);
 });

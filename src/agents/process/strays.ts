@@ -1,9 +1,8 @@
 /**
- * The processes that there are, in a file: what is left of them after a crash is ended at the next start.
+ * Records running processes in a file, so that the next start after a crash can kill the survivors.
  *
- * Numbers of processes are used again, so one counts as ours only if it began at the moment that was noted.
- * Where it is gone, its group is still ours as long as somebody is in it: the system gives the number of a group
- * that lives to nobody else.
+ * Process ids are reused, so a process counts as ours only if it has the recorded start time. If it is gone, its process
+ * group is still ours as long as it has members, because the id of a live group is not reused.
  */
 import { readFile, rename, rm, writeFile } from "node:fs/promises";
 
@@ -16,11 +15,11 @@ interface Stray {
   readonly began: string;
 }
 
-/** Keeps the file. Where it cannot be written, that is logged, and nothing rejects: all works without. */
-export class StrayNotes {
+/** Maintains the file. A failed write is logged and never rejects: everything works without the file. */
+export class StrayRecords {
   readonly #file: string;
   readonly #log: Log;
-  readonly #noted = new Map<number, string>();
+  readonly #recorded = new Map<number, string>();
   #changed: Promise<void> = Promise.resolve();
 
   constructor(file: string, log: Log) {
@@ -31,15 +30,15 @@ export class StrayNotes {
   add(pid: number): Promise<void> {
     return this.#change(async () => {
       const found = await findProcess(pid);
-      if (found !== undefined) this.#noted.set(pid, found.began);
+      if (found !== undefined) this.#recorded.set(pid, found.began);
     });
   }
 
   remove(pid: number): Promise<void> {
-    return this.#change(async () => void this.#noted.delete(pid));
+    return this.#change(async () => void this.#recorded.delete(pid));
   }
 
-  /** One after the other. */
+  /** Changes run one at a time. */
   #change(change: () => Promise<void>): Promise<void> {
     const before = this.#changed;
     this.#changed = (async () => {
@@ -48,21 +47,21 @@ export class StrayNotes {
         await change();
         await this.#write();
       } catch (error) {
-        this.#log(`What runs cannot be noted in ${this.#file}: ${String(error)}`);
+        this.#log(`Cannot record running processes in ${this.#file}: ${String(error)}`);
       }
     })();
     return this.#changed;
   }
 
   async #write(): Promise<void> {
-    const strays: Stray[] = Array.from(this.#noted, ([pid, began]) => ({ pid, began }));
+    const strays: Stray[] = Array.from(this.#recorded, ([pid, began]) => ({ pid, began }));
     if (strays.length === 0) return rm(this.#file, { force: true });
     await writeFile(`${this.#file}.new`, JSON.stringify(strays), { mode: 0o600 });
     await rename(`${this.#file}.new`, this.#file);
   }
 }
 
-/** Ends what the file says is still there, and deletes it. Never rejects. */
+/** Kills the processes in the file that still run, and deletes the file. Never rejects. */
 export async function endStrays(file: string, log: Log): Promise<void> {
   try {
     const strays = await readStrays(file);
@@ -73,19 +72,19 @@ export async function endStrays(file: string, log: Log): Promise<void> {
       const isOurs =
         leader === undefined ? processes.some(({ group }) => group === pid) : leader.began === began;
       if (!isOurs) continue;
-      log(`A program was left by a Cortex that has died, and is ended: process ${pid}`);
+      log(`Killing process ${pid}, left behind by a crash`);
       kill(pid);
     }
     await rm(file, { force: true });
   } catch (error) {
-    log(`What a Cortex that has died has left cannot be ended: ${String(error)}`);
+    log(`Cannot kill the processes left behind by a crash: ${String(error)}`);
   }
 }
 
-/** Of a file that is not there, or was cut off, nothing. */
+/** Empty if the file is missing or truncated. */
 async function readStrays(file: string): Promise<readonly Stray[]> {
   try {
-    const strays = JSON.parse(await readFile(file, "utf8")) as readonly Stray[];
+    const strays: readonly Stray[] = JSON.parse(await readFile(file, "utf8"));
     return strays.filter(({ pid, began }) => Number.isInteger(pid) && pid > 1 && typeof began === "string");
   } catch {
     return [];
@@ -96,6 +95,6 @@ function kill(group: number): void {
   try {
     process.kill(-group, "SIGKILL");
   } catch {
-    // It has ended just now.
+    // It has just exited.
   }
 }

@@ -1,20 +1,20 @@
 import { z } from "zod";
 
 import type { Tool } from "../../model/tool.ts";
-import { defineTool } from "./define.ts";
+import { defineTool } from "../../model/define-tool.ts";
 
 export const MAX_QUESTION_LENGTH = 2000;
 export const MAX_OPTIONS = 10;
 export const MAX_OPTION_LENGTH = 200;
 
-/** It only says that somebody is to be asked: waiting costs nothing but the session. */
+/** The call only records the question: waiting for the answer occupies nothing but the session. */
 const ASK_TIMEOUT_MS = 10_000;
 
 export const askUserTool: Tool = defineTool({
   name: "AskUser",
   description:
-    "Asks the user a question and waits for the answer, however long that takes. For what only the user knows or " +
-    "may decide; what can be found out is found out.",
+    "Asks the user a question and waits for the answer, however long it takes. Use it only for facts that only the " +
+    "user knows and decisions that only the user may make; find out everything else yourself.",
   parameters: z.strictObject({
     question: z.string().trim().min(1).max(MAX_QUESTION_LENGTH),
     options: z
@@ -22,7 +22,7 @@ export const askUserTool: Tool = defineTool({
       .min(1)
       .max(MAX_OPTIONS)
       .optional()
-      .describe("Answers to choose from; the user can give another one"),
+      .describe("Suggested answers; the user can give a different one"),
   }),
   writes: false,
   repeatable: true,

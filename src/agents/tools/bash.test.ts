@@ -43,7 +43,7 @@ test("the exit code and the signal that ended a command are said", async () => {
     details: { exitCode: 3 },
   });
   expect(await bash(files, { command: "kill -KILL $$" })).toMatchObject({
-    text: "(no output)\n\n[Ended by SIGKILL]",
+    text: "(no output)\n\n[Killed by SIGKILL]",
     isError: true,
     details: { signal: "SIGKILL" },
   });
@@ -79,7 +79,7 @@ test("of a long output the end is shown, and all of it is in a file", async () =
   const { text, details } = await bash(files, { command: `seq ${MAX_SHOWN_LINES + 1}` });
   const path = join(files.context.outputFolder, "turn-1-0.txt");
   expect(text.split("\n")[0]).toBe("2");
-  expect(text).toContain(`which are in ${path}]`);
+  expect(text).toContain(`The whole output is in ${path}]`);
   expect(details).toMatchObject({ outputFile: path });
   expect(readFileSync(path, "utf8").split("\n")[0]).toBe("1");
 
@@ -99,7 +99,7 @@ test("a flood of output fills neither the memory nor the disk", async () => {
   );
 
   expect(text).toContain("end\n\n[");
-  expect(text).toContain(`[Only the first ${maxFileBytes} bytes were kept]`);
+  expect(text).toContain(`[Only the first ${maxFileBytes} bytes were saved]`);
   expect(details).toMatchObject({ outputBytes: 100_000_005 });
   expect(statSync(join(files.context.outputFolder, "turn-1-0.txt")).size).toBe(maxFileBytes);
 });
@@ -109,7 +109,7 @@ test("output that cannot be kept does not stop the command", async () => {
   const result = await bash(files, { command: "seq 3000" });
   expect(result).toMatchObject({
     isError: false,
-    text: expect.stringContaining("could not be kept completely"),
+    text: expect.stringContaining("could not be saved completely"),
   });
 });
 
@@ -117,7 +117,7 @@ test("a command is stopped at its timeout, and what it said by then is shown", a
   using files = testWorkspace();
   const { text, isError, details } = await bash(files, { command: "echo begun; sleep 1000", timeoutMs: 300 });
   expect(isError).toBe(true);
-  expect(text).toContain("[Stopped: it was not done after 300 ms]");
+  expect(text).toContain("[Timed out after 300 ms]");
   expect(details).toMatchObject({ stopped: "timeout", signal: "SIGTERM" });
 });
 
@@ -176,7 +176,7 @@ test("a process that has left the group and holds the output does not hold the c
 
 test.each([
   [{ command: "" }, '"command"'],
-  [{ command: "echo a\0b" }, "holds a NUL byte"],
+  [{ command: "echo a\0b" }, "contains a NUL byte"],
   [{ command: "#".repeat(MAX_COMMAND_BYTES + 1) }, "write it to a file"],
   [{ command: "true", timeoutMs: PROGRAM_LIMITS.maxTimeoutMs + 1 }, '"timeoutMs"'],
 ])("a call that cannot be made is refused (%#)", async (params, message) => {

@@ -49,7 +49,7 @@ function hasPython(): boolean {
 test.each(["python", "bash"])("where %s is not installed, the result says so", async (language) => {
   using files = testWorkspace({ environment: { PATH: "/nonexistent" } });
   expect(await callTool(codeExec, { language, code: "1" }, files.context)).toMatchObject({
-    text: expect.stringMatching(/^(python3|bash) is not on the PATH: this language cannot be used here.\n/),
+    text: expect.stringMatching(/^(python3|bash) is not on the PATH: this language is not available here.\n/),
     isError: true,
   });
 });
@@ -91,7 +91,7 @@ test("a program that does not end is ended", async () => {
   const impatient = createCodeExecTool({ node: process.execPath, limits });
   const params = { language: "bash", code: "trap '' TERM; while :; do sleep 1; done" };
   expect(await callTool(impatient, params, files.context)).toMatchObject({
-    text: "(no output)\n\n[Stopped: it was not done after 300 ms]",
+    text: "(no output)\n\n[Timed out after 300 ms]",
     isError: true,
   });
 });
@@ -108,7 +108,7 @@ test("it runs code, changes things, and is not simply run again", () => {
 test.each([
   [{ language: "ruby", code: "1" }, '"language"'],
   [{ language: "bash", code: "" }, '"code"'],
-  [{ language: "bash", code: "a\0b" }, "holds a NUL byte"],
+  [{ language: "bash", code: "a\0b" }, "contains a NUL byte"],
   [{ language: "bash", code: "#".repeat(MAX_CODE_BYTES + 1) }, "write it to a file"],
   [{ code: "1" }, '"language"'],
 ])("a call that cannot be made is refused (%#)", async (params, message) => {

@@ -34,7 +34,7 @@ test("of more than the file may hold, the beginning is kept", async () => {
   const { file, flaw } = await output.finish();
 
   expect(readFileSync(file!, "utf8")).toBe("a".repeat(MAX_SHOWN_BYTES) + "b".repeat(10));
-  expect(flaw).toBe(`Only the first ${MAX_SHOWN_BYTES + 10} bytes were kept`);
+  expect(flaw).toBe(`Only the first ${MAX_SHOWN_BYTES + 10} bytes were saved`);
 });
 
 test("the end of an output begins with a whole character", async () => {

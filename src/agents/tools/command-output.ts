@@ -1,6 +1,6 @@
 /**
- * What a command prints, of any length, in bounded memory: its end for the model, and all of it in a file
- * once it is more than the model gets. The file is bounded too, and then has the beginning.
+ * Collects the output of a command in bounded memory: its end for the model and, if the model does not get all of it, the
+ * whole output in a file. The file is bounded, too: it keeps the beginning.
  */
 import type { FileHandle } from "node:fs/promises";
 
@@ -11,9 +11,9 @@ import { MAX_SHOWN_BYTES, openOutput, tailOf } from "./output.ts";
 export interface ShownOutput {
   readonly text: string;
   readonly bytes: number;
-  /** Where all of it is, if `text` is not all. */
+  /** The file with the whole output, if `text` is truncated. */
   readonly file?: string;
-  /** What is wrong with the file. */
+  /** The problem of the file, if any. */
   readonly flaw?: string;
 }
 
@@ -34,18 +34,18 @@ export class CommandOutput implements AsyncDisposable {
   async append(chunk: Buffer): Promise<void> {
     this.#bytes += chunk.length;
     if (this.#bytes > MAX_SHOWN_BYTES) {
-      if (this.#file === undefined) await this.#keep(this.#tail); // Until now, that was all of it.
+      if (this.#file === undefined) await this.#keep(this.#tail); // the whole output so far
       await this.#keep(chunk);
     }
     const tail = chunk.length < MAX_SHOWN_BYTES ? Buffer.concat([this.#tail, chunk]) : chunk;
     this.#tail = tail.subarray(-MAX_SHOWN_BYTES);
   }
 
-  /** What there is to show. Nothing is appended after it. */
+  /** The output to show. Nothing may be appended afterwards. */
   async finish(): Promise<ShownOutput> {
     const isTail = this.#bytes > this.#tail.length;
     const decoded = this.#tail.toString();
-    // A tail may begin in the middle of a character.
+    // A tail may start in the middle of a character.
     const readable = makeReadable(isTail ? decoded.replace(/^\ufffd{1,3}/, "") : decoded);
     const text = tailOf(readable);
     const isCut = isTail || text.length < readable.trimEnd().length;
@@ -63,7 +63,7 @@ export class CommandOutput implements AsyncDisposable {
     await this.#file?.handle.close();
   }
 
-  /** A file that cannot be written is no reason to stop the command: it is said at the end. */
+  /** A failed write does not stop the command; it is reported at the end. */
   async #keep(bytes: Buffer): Promise<void> {
     if (this.#failure !== undefined) return;
     try {
@@ -78,12 +78,14 @@ export class CommandOutput implements AsyncDisposable {
 
   #flaw(): string | undefined {
     if (this.#failure instanceof Error)
-      return `The output could not be kept completely: ${this.#failure.message}`;
-    return this.#bytes > this.#maxFileBytes ? `Only the first ${this.#fileBytes} bytes were kept` : undefined;
+      return `The output could not be saved completely: ${this.#failure.message}`;
+    return this.#bytes > this.#maxFileBytes
+      ? `Only the first ${this.#fileBytes} bytes were saved`
+      : undefined;
   }
 }
 
-/** Without colours, and without characters that are no text and that some databases refuse. */
+/** Removes escape sequences, and control characters that some databases reject. */
 export function makeReadable(text: string): string {
   return withoutSequences(text).replaceAll(/(?![\t\n\r])\p{Cc}/gu, "\ufffd");
 }

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 
 import { testWorkspace } from "../../../test/support/tool-context.ts";
 import { CortexError } from "../../model/errors.ts";
-import { confine, confineEntry, type Folders, isInside, MAX_PATH_LENGTH } from "./confine.ts";
+import { confine, confineEntry, type AgentFolders, isInside, MAX_PATH_LENGTH } from "./confine.ts";
 
 test("a relative path starts in the workspace, and nothing needs to be there", async () => {
   using files = testWorkspace();
@@ -38,7 +38,7 @@ test("kept output may be read, and is not to be written", async () => {
 test("the error names the path and where the agent may go", async () => {
   using files = testWorkspace();
   await expect(confine("../secret", files.context, "write")).rejects.toMatchObject({
-    message: 'The path "../secret" is outside the folders of this agent',
+    message: 'The path "../secret" is outside this agent\'s folders',
     hint: `Use a path inside one of ${JSON.stringify(files.context.workspace)}.`,
   });
 });
@@ -131,7 +131,7 @@ function requireRefusal(error: unknown): undefined {
   expect(error).toMatchObject({ code: "path_forbidden" });
 }
 
-function plantLinks({ workspace }: Folders, outside: string): void {
+function plantLinks({ workspace }: AgentFolders, outside: string): void {
   writeFileSync(join(outside, "secret"), "secret");
   mkdirSync(join(workspace, "inside"));
   const links = {

@@ -1,42 +1,46 @@
 /**
- * Where an agent's file tools may go: its workspace and the folders it was given.
+ * Confines an agent's file tools to its workspace and its allowed folders.
  *
- * A path is judged by where it really leads. The links in it are resolved here, once, and everything
- * afterwards uses the path that comes out, which has no links in it. What is swapped for a link later is
- * noticed by `open-inside.ts`.
+ * A path is judged by its real target. Its links are resolved here, once, and from then on only the resolved path is used.
+ * If a part of that is replaced by a link later, `open-inside.ts` detects it.
  */
 import { lstat, realpath } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 
 import { CortexError } from "../../model/errors.ts";
 import type { ToolContext } from "../../model/tool.ts";
+import { truncate } from "../../model/truncate.ts";
 import { gitDirectoryOf } from "../../programs/git-directory.ts";
 import { hasCode } from "../../model/error-code.ts";
 
-/** Linux's PATH_MAX: no call of the system takes a longer one. */
+/** Linux's PATH_MAX: no system call accepts a longer path. */
 export const MAX_PATH_LENGTH = 4096;
 
-export type Folders = Pick<ToolContext, "workspace" | "roots" | "outputFolder" | "readable" | "hidden">;
+export type AgentFolders = Pick<ToolContext, "workspace" | "roots" | "outputFolder" | "readable" | "hidden">;
 
-/** A path that an agent may use. Nothing needs to be there. */
-export interface Place {
+/** A path that an agent may use. It need not exist. */
+export interface ConfinedPath {
   /** Absolute and without links. */
   readonly path: string;
-  /** As the model is told it, and may give it back: relative inside the workspace, absolute elsewhere. */
+  /** The form for the model, which is also valid as input: relative inside the workspace, absolute elsewhere. */
   readonly shown: string;
 }
 
 /**
- * Finds where a path leads, or throws `path_forbidden`. What is too long for the model is kept in the
- * output folder, so that may be read, and is not to be written. Nor is a git directory.
+ * Resolves a path, or throws `path_forbidden`. The output folder, where results are kept that are too long for the model,
+ * may be read but not written. Git directories may not be written either.
  */
-export async function confine(path: string, folders: Folders, access: "read" | "write"): Promise<Place> {
-  if (path.includes("\0")) throw forbidden(path, "holds a NUL byte", "Give a path without it.");
+export async function confine(
+  path: string,
+  folders: AgentFolders,
+  access: "read" | "write",
+): Promise<ConfinedPath> {
+  if (path.includes("\0")) throw forbidden(path, "contains a NUL byte", "Remove it.");
   if (path.length > MAX_PATH_LENGTH)
     throw forbidden(
       path,
       `is longer than ${MAX_PATH_LENGTH} characters`,
-      "Give a shorter path, relative to the workspace.",
+      "Use a shorter path, relative to the workspace.",
     );
   const workspace = await realPath(folders.workspace);
   const roots = outermost(folders);
@@ -47,7 +51,7 @@ export async function confine(path: string, folders: Folders, access: "read" | "
   const hidden = await Promise.all(folders.hidden.map(realPath));
   if (!isOpen(real, allowed, hidden)) {
     const list = [...new Set(allowed)].map((folder) => JSON.stringify(folder)).join(", ");
-    throw forbidden(path, "is outside the folders of this agent", `Use a path inside one of ${list}.`);
+    throw forbidden(path, "is outside this agent's folders", `Use a path inside one of ${list}.`);
   }
   const repository = access === "write" ? gitDirectoryOf(real) : undefined;
   if (repository !== undefined)
@@ -55,12 +59,12 @@ export async function confine(path: string, folders: Folders, access: "read" | "
   return { path: real, shown: isInside(real, workspace) ? relative(workspace, real) || "." : real };
 }
 
-/** What is in there decides which programs git runs, and not only in a sandbox. */
-const GIT_HINT = "Files of git are not written by hand: use git itself, with Bash.";
+/** Its files decide which programs git runs, and not only in a sandbox. */
+const GIT_HINT = "Do not write git's files directly: run git with Bash.";
 
 /**
- * The home of Cortex is closed although the folder around it may be open, or the home itself: whoever can write there
- * decides what agents may do. The workspace in it is open again.
+ * The home of Cortex is closed even if a folder around it, or the home itself, is open: write access to it would allow
+ * changing permissions. The workspace inside the home is open.
  */
 function isOpen(path: string, allowed: readonly string[], hidden: readonly string[]): boolean {
   const around = allowed.filter((folder) => isInside(path, folder));
@@ -73,10 +77,10 @@ function isBelow(path: string, folder: string): boolean {
 }
 
 /**
- * The roots that are not inside the workspace or another root. Those are allowed anyway; and an agent that may write
- * there could put a link in their place, which would then lead anywhere.
+ * The roots outside the workspace and all other roots. Nested ones are allowed anyway, and an agent with write access could
+ * replace them by a link to anywhere.
  */
-function outermost({ workspace, roots }: Folders): string[] {
+function outermost({ workspace, roots }: AgentFolders): string[] {
   const all = [workspace, ...roots].map((folder) => resolve(folder));
   return roots.filter((root) => {
     const path = resolve(root);
@@ -84,21 +88,21 @@ function outermost({ workspace, roots }: Folders): string[] {
   });
 }
 
-/** The folders that are not to be entered on the way through an open one. */
-export async function closedFolders({ hidden }: Pick<Folders, "hidden">): Promise<ReadonlySet<string>> {
+/** The folders that a walk through an open folder must not enter. */
+export async function closedFolders({ hidden }: Pick<AgentFolders, "hidden">): Promise<ReadonlySet<string>> {
   return new Set(await Promise.all(hidden.map(realPath)));
 }
 
-/** Like `confine` to read, but where the path ends in a link, the place is that of the link itself. */
-export async function confineEntry(path: string, folders: Folders): Promise<Place> {
+/** Like `confine` for reading, but a link at the end of the path is not resolved. */
+export async function confineEntry(path: string, folders: AgentFolders): Promise<ConfinedPath> {
   const absolute = resolve(folders.workspace, path);
   if (absolute.includes("\0") || !(await isLink(absolute)) || absolute === resolve(folders.workspace))
     return confine(path, folders, "read");
   return placeIn(await confine(dirname(absolute), folders, "read"), basename(absolute));
 }
 
-/** The place of a name, or of a path without links, in a folder. */
-export function placeIn(folder: Place, name: string): Place {
+/** The path of a name, or of a relative path without links, in a folder. */
+export function placeIn(folder: ConfinedPath, name: string): ConfinedPath {
   return { path: join(folder.path, name), shown: join(folder.shown, name) };
 }
 
@@ -107,16 +111,16 @@ export function isInside(path: string, folder: string): boolean {
   return way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way);
 }
 
-/** The path with all links resolved, where the end of it need not exist. */
+/** Resolves all links of a path. The end of the path need not exist. */
 async function realPath(path: string): Promise<string> {
   try {
     return await realpath(path);
   } catch (error) {
-    if (hasCode(error, "ELOOP")) throw forbidden(path, "is a link that leads in a circle", LINK_HINT);
+    if (hasCode(error, "ELOOP")) throw forbidden(path, "is a circular link", LINK_HINT);
     if (!hasCode(error, "ENOENT", "ENOTDIR")) throw error;
   }
-  // Writing "to" such a link would make a file wherever it points.
-  if (await isLink(path)) throw forbidden(path, "is a link to something that does not exist", LINK_HINT);
+  // Writing to such a link would create a file at its target.
+  if (await isLink(path)) throw forbidden(path, "is a broken link", LINK_HINT);
   return join(await realPath(dirname(path)), basename(path));
 }
 
@@ -131,10 +135,10 @@ async function isLink(path: string): Promise<boolean> {
   }
 }
 
-/** Enough of a path to recognise it by. */
+/** Enough to recognize a path. */
 const MAX_PATH_SHOWN = 200;
 
 function forbidden(path: string, why: string, hint: string): CortexError {
-  const shown = path.length > MAX_PATH_SHOWN ? `${path.slice(0, MAX_PATH_SHOWN)}…` : path;
-  return new CortexError("path_forbidden", `The path ${JSON.stringify(shown)} ${why}`, { hint });
+  const shown = JSON.stringify(truncate(path, MAX_PATH_SHOWN));
+  return new CortexError("path_forbidden", `The path ${shown} ${why}`, { hint });
 }

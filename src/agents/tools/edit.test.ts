@@ -33,8 +33,8 @@ test("if one edit does not fit, none is made, and every problem is named", async
   await expect(callTool(editTool, { path: "a.txt", edits }, files.context)).rejects.toMatchObject({
     code: "tool_input_invalid",
     message:
-      '"a.txt" was not changed: edits[1].oldText occurs 3 times and must occur once; ' +
-      "edits[2].oldText occurs 0 times and must occur once; edits[4] and edits[3] overlap; edits[3] and edits[0] overlap",
+      '"a.txt" was not changed: edits[1].oldText occurs 3 times, expected exactly once; ' +
+      "edits[2].oldText occurs 0 times, expected exactly once; edits[4] and edits[3] overlap; edits[3] and edits[0] overlap",
   });
   expect(readFileSync(path, "utf8")).toBe("a b b abc");
 });
@@ -48,7 +48,7 @@ test("edits that touch do not overlap", async () => {
 });
 
 test("an edit that changes nothing is pointed out", async () => {
-  await expect(edit("a", { oldText: "a", newText: "a" })).rejects.toThrow("the edits change nothing");
+  await expect(edit("a", { oldText: "a", newText: "a" })).rejects.toThrow("the edits have no effect");
 });
 
 test("the line endings of Windows and the byte order mark are kept", async () => {

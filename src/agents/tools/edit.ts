@@ -1,14 +1,14 @@
 /**
- * Replaces texts in a file. It works on bytes: whatever is not replaced stays as it is, be it a byte order
- * mark, the line endings of another system or no text at all.
+ * Replaces texts in a file. It works on bytes: everything else stays as it is, including byte order marks, foreign line
+ * endings and binary data.
  */
 import { setImmediate } from "node:timers/promises";
 import { z } from "zod";
 
 import { count } from "../../model/count.ts";
 import { CortexError } from "../../model/errors.ts";
-import { confine, type Place } from "./confine.ts";
-import { defineTool, FILE_TIMEOUT_MS, pathParameter } from "./define.ts";
+import { confine, type ConfinedPath } from "./confine.ts";
+import { defineFileTool, FILE_TIMEOUT_MS, pathParameter } from "./file-tool.ts";
 import { openFile } from "./open-inside.ts";
 import { readAtMost } from "./read-bytes.ts";
 import { replaceFile } from "./replace-file.ts";
@@ -16,28 +16,28 @@ import { replaceFile } from "./replace-file.ts";
 export const MAX_EDITED_BYTES = 10 * 1024 * 1024;
 export const MAX_EDITS = 100;
 
-export const editTool = defineTool({
+export const editTool = defineFileTool({
   name: "Edit",
   description:
-    "Replaces texts in a file: all of the edits or, if one does not fit, none. Each oldText must occur exactly " +
-    "once in the file as it is now, and no two may overlap. Include lines around it to make it unique.",
+    "Replaces texts in a file: all of the edits or, if one is invalid, none. Each oldText must occur exactly once in " +
+    "the current file, and edits must not overlap. Include surrounding lines to make an oldText unique.",
   parameters: z.strictObject({
     path: pathParameter,
     edits: z
       .array(
         z.strictObject({
-          oldText: z.string().min(1).describe("Exactly as in the file, with its indentation"),
-          newText: z.string().describe("What is to be there instead"),
+          oldText: z.string().min(1).describe("Exactly as in the file, including indentation"),
+          newText: z.string().describe("The replacement"),
         }),
       )
       .min(1)
       .max(MAX_EDITS),
   }),
   writes: true,
-  // Whether "a" → "aa" was done already cannot be seen in the file.
+  // The file does not show whether "a" → "aa" was already applied.
   repeatable: false,
   timeoutMs: FILE_TIMEOUT_MS,
-  // Whether it fits tells what is in the file: enough questions find out all of it.
+  // Success reveals what is in the file: enough attempts reveal all of it.
   trust: { private: true },
   async run({ path, edits }, context) {
     const place = await confine(path, context, "write");
@@ -49,14 +49,14 @@ export const editTool = defineTool({
   },
 });
 
-async function readOriginal(place: Place, signal: AbortSignal): Promise<Buffer> {
+async function readOriginal(place: ConfinedPath, signal: AbortSignal): Promise<Buffer> {
   await using handle = await openFile(place);
   const bytes = await readAtMost(handle, MAX_EDITED_BYTES, signal);
   if (bytes !== undefined) return bytes;
   throw new CortexError(
     "tool_failed",
     `${JSON.stringify(place.shown)} is larger than ${MAX_EDITED_BYTES} bytes`,
-    { hint: "Change it with a program, by Bash." },
+    { hint: "Change it with a program, using Bash." },
   );
 }
 
@@ -69,11 +69,11 @@ interface Replacement {
   readonly start: number;
   readonly end: number;
   readonly bytes: Buffer;
-  /** Which of the edits, as the model counts them in its call. */
+  /** The index of the edit in the model's call. */
   readonly index: number;
 }
 
-/** Rejects with `tool_input_invalid` and everything that does not fit. Others get their turn between two edits. */
+/** Rejects with `tool_input_invalid` and all problems. Yields to the event loop between edits. */
 export async function applyEdits(
   original: Buffer,
   edits: readonly TextEdit[],
@@ -84,10 +84,10 @@ export async function applyEdits(
   for (const [index, edit] of edits.entries()) {
     if (index > 0) await setImmediate();
     const { starts, length } = findText(original, edit.oldText);
-    if (starts.length === 1) {
-      const start = starts[0]!;
+    const [start] = starts;
+    if (start !== undefined && starts.length === 1) {
       replacements.push({ start, end: start + length, bytes: newBytes(original, edit.newText), index });
-    } else problems.push(`edits[${index}].oldText occurs ${times(starts.length)} and must occur once`);
+    } else problems.push(`edits[${index}].oldText occurs ${times(starts.length)}, expected exactly once`);
   }
   replacements.sort((a, b) => a.start - b.start);
   for (const [at, { start, index }] of replacements.entries()) {
@@ -95,17 +95,17 @@ export async function applyEdits(
     if (before !== undefined && start < before.end)
       problems.push(`edits[${before.index}] and edits[${index}] overlap`);
   }
-  if (problems.length > 0) throw doesNotFit(shown, problems.join("; "));
+  if (problems.length > 0) throw notEdited(shown, problems.join("; "));
 
   const edited = splice(original, replacements);
-  if (edited.equals(original)) throw doesNotFit(shown, "the edits change nothing");
+  if (edited.equals(original)) throw notEdited(shown, "the edits have no effect");
   return edited;
 }
 
-/** How many occurrences are counted before it is clear that there are too many. */
+/** Counting stops at this many occurrences. */
 const MAX_COUNTED = 100;
 
-/** Models write \n. Where that is not found, the text is looked for with the line endings of Windows. */
+/** Models write \n. If the text is not found, it is searched again with Windows line endings. */
 function findText(original: Buffer, text: string): { starts: readonly number[]; length: number } {
   const exact = Buffer.from(text);
   const starts = occurrences(original, exact);
@@ -114,7 +114,7 @@ function findText(original: Buffer, text: string): { starts: readonly number[]; 
   return { starts: occurrences(original, converted), length: converted.length };
 }
 
-/** Overlapping ones too: of those it is not clear which is meant. */
+/** Includes overlapping occurrences, because they are ambiguous, too. */
 function occurrences(original: Buffer, wanted: Buffer): number[] {
   const starts: number[] = [];
   let start = original.indexOf(wanted);
@@ -125,7 +125,7 @@ function occurrences(original: Buffer, wanted: Buffer): number[] {
   return starts;
 }
 
-/** With the line endings of the file, which are those of its first line. */
+/** With the line endings of the file, as found in its first line. */
 function newBytes(original: Buffer, text: string): Buffer {
   const isCrlf = original[original.indexOf("\n") - 1] === 0x0d;
   return Buffer.from(isCrlf ? withCrlf(text) : text);
@@ -150,8 +150,8 @@ function times(found: number): string {
   return found === MAX_COUNTED ? `${found} times or more` : `${found} times`;
 }
 
-function doesNotFit(shown: string, problems: string): CortexError {
+function notEdited(shown: string, problems: string): CortexError {
   return new CortexError("tool_input_invalid", `${JSON.stringify(shown)} was not changed: ${problems}`, {
-    hint: "Read the file, copy each oldText exactly, and add lines around it until it is unique.",
+    hint: "Read the file, copy each oldText exactly, and add surrounding lines until it is unique.",
   });
 }

@@ -3,23 +3,23 @@ import { z } from "zod";
 
 import type { ToolContext, ToolResult } from "../../model/tool.ts";
 import { agentPatterns } from "../../patterns/matcher.ts";
-import { closedFolders, confine, type Place, placeIn } from "./confine.ts";
-import { defineTool, FILE_TIMEOUT_MS, pathParameter } from "./define.ts";
+import { closedFolders, confine, type ConfinedPath, placeIn } from "./confine.ts";
+import { defineFileTool, FILE_TIMEOUT_MS, pathParameter } from "./file-tool.ts";
 import { hasCode } from "../../model/error-code.ts";
 import { capOutput } from "./output.ts";
 import { globPattern, MAX_PATTERN_LENGTH } from "./pattern.ts";
-import { type Entry, inBatches, matching, MAX_VISITED, type Walk, walk } from "./walk.ts";
+import { type WalkEntry, inBatches, matching, MAX_VISITED, type Walk, walk } from "./walk.ts";
 
 export const MAX_FOUND = 1000;
 
-export const globTool = defineTool({
+export const globTool = defineFileTool({
   name: "Glob",
   description:
-    "Finds files by their path, like src/**/*.{ts,js}; **/ is any number of folders. Sorted, at most " +
-    `${MAX_FOUND}. Enters .git and node_modules only where the pattern or path begins with one.`,
+    "Finds files by path, for example src/**/*.{ts,js}; **/ matches any number of folders. Sorted, at most " +
+    `${MAX_FOUND}. Skips .git and node_modules unless the pattern or path starts with one.`,
   parameters: z.strictObject({
     pattern: z.string().min(1).max(MAX_PATTERN_LENGTH).describe("Relative to path"),
-    path: pathParameter.optional().describe("The folder to begin in; the workspace if left out"),
+    path: pathParameter.optional().describe("The folder to start in (default: the workspace)"),
   }),
   writes: false,
   repeatable: true,
@@ -60,7 +60,7 @@ export async function findFiles(
   return { text: await capOutput([...notes, ...found.slice(0, MAX_FOUND)].join("\n"), context) };
 }
 
-/** The folders at the start of a pattern that are spelt out: nothing outside them can match. */
+/** Splits off the literal folders at the start of a pattern: nothing outside them can match. */
 function splitPattern(pattern: string): { readonly folder: string; readonly rest: string } {
   const names = pattern.split("/");
   const first = names.findIndex((name) => /[*?[\]{},\\]/.test(name));
@@ -69,8 +69,8 @@ function splitPattern(pattern: string): { readonly folder: string; readonly rest
   return { folder, rest: names.slice(count).join("/") };
 }
 
-/** Where the pattern names a folder that does not exist, nothing matches, which is no failure. */
-async function* walkIfThere(place: Place, tour: Walk): AsyncGenerator<Entry> {
+/** If the pattern starts with a folder that does not exist, nothing matches; that is not an error. */
+async function* walkIfThere(place: ConfinedPath, tour: Walk): AsyncGenerator<WalkEntry> {
   try {
     yield* walk(place, tour);
   } catch (error) {

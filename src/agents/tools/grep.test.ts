@@ -7,7 +7,7 @@ import type { Json } from "../../model/json.ts";
 import {
   grepTool,
   searchFiles,
-  MAX_FILE_BYTES,
+  MAX_SEARCHED_BYTES,
   MAX_LINE_SEARCHED,
   MAX_LINE_SHOWN,
   MAX_MATCHES,
@@ -65,9 +65,9 @@ test(".git and node_modules are searched when they are asked for", async () => {
 
 test("binary and large files are left out, and that is said", async () => {
   using files = testWorkspace();
-  put(files, { binary: "find\0", large: "find".padEnd(MAX_FILE_BYTES + 1), text: "find" });
+  put(files, { binary: "find\0", large: "find".padEnd(MAX_SEARCHED_BYTES + 1), text: "find" });
   expect(await grep(files, { pattern: "find" })).toBe(
-    `text:1:find\n[2 files were left out: binary, over ${MAX_FILE_BYTES} bytes or unreadable]`,
+    `text:1:find\n[2 files were skipped: binary, over ${MAX_SEARCHED_BYTES} bytes or unreadable]`,
   );
   for (const path of ["binary", "large"])
     await expect(grep(files, { pattern: "find", path })).rejects.toMatchObject({ code: "tool_failed" });
@@ -104,7 +104,7 @@ test("a long line is searched up to a limit and shown up to another", async () =
 
 test("a search can be stopped in the middle of a file", async () => {
   using files = testWorkspace();
-  put(files, { large: "some line of text\n".repeat(MAX_FILE_BYTES / 20) });
+  put(files, { large: "some line of text\n".repeat(MAX_SEARCHED_BYTES / 20) });
   const stop = new AbortController();
   const call = callTool(grepTool, { pattern: "(not|here)x" }, { ...files.context, signal: stop.signal });
   setImmediate(() => stop.abort());

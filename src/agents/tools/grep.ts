@@ -5,9 +5,8 @@ import { count } from "../../model/count.ts";
 import { CortexError } from "../../model/errors.ts";
 import type { ToolContext, ToolResult } from "../../model/tool.ts";
 import { agentPatterns } from "../../patterns/matcher.ts";
-import { closedFolders, confine, type Place } from "./confine.ts";
-import { defineTool, FILE_TIMEOUT_MS, pathParameter } from "./define.ts";
-import { fileFailure } from "./file-failure.ts";
+import { closedFolders, confine, type ConfinedPath } from "./confine.ts";
+import { defineFileTool, FILE_TIMEOUT_MS, fileFailure, pathParameter } from "./file-tool.ts";
 import { openFile } from "./open-inside.ts";
 import { globPattern, MAX_PATTERN_LENGTH } from "./pattern.ts";
 import { isBinary, readAtMost } from "./read-bytes.ts";
@@ -15,24 +14,24 @@ import { inBatches, matching, MAX_VISITED, walk } from "./walk.ts";
 
 export const MAX_MATCHES = 100;
 export const MAX_LINE_SHOWN = 500;
-/** Of a longer line, as programs write them, only the beginning is searched. */
+/** Longer lines, as in generated files, are searched only up to here. */
 export const MAX_LINE_SEARCHED = 10_000;
-export const MAX_FILE_BYTES = 5 * 1024 * 1024;
+export const MAX_SEARCHED_BYTES = 5 * 1024 * 1024;
 
-export const grepTool = defineTool({
+export const grepTool = defineFileTool({
   name: "Grep",
   description:
-    "Searches the lines of text files for a regular expression (RE2 syntax; (?i) at its start ignores case). " +
-    `Gives path:line:text, at most ${MAX_MATCHES} of them. Leaves out .git and node_modules, unless path is in one.`,
+    "Searches the lines of text files for a regular expression (RE2 syntax; start it with (?i) to ignore case). " +
+    `Returns path:line:text, at most ${MAX_MATCHES} matches. Skips .git and node_modules unless path is inside one.`,
   parameters: z.strictObject({
     pattern: z.string().min(1).max(MAX_PATTERN_LENGTH),
-    path: pathParameter.optional().describe("A file, or a folder to search; the workspace if left out"),
+    path: pathParameter.optional().describe("A file or folder (default: the workspace)"),
     glob: z
       .string()
       .min(1)
       .max(MAX_PATTERN_LENGTH)
       .optional()
-      .describe("Only files like this: *.ts in every folder, or src/**/*.ts from path on"),
+      .describe("Only matching files: *.ts in any folder, or src/**/*.ts relative to path"),
   }),
   writes: false,
   repeatable: true,
@@ -90,16 +89,16 @@ class Search {
     this.#signal = signal;
   }
 
-  /** One more than is shown was found: so it is known that there are more. */
+  /** Finding one more match than is shown proves that there are more. */
   get isFull(): boolean {
     return this.#found.length > MAX_MATCHES;
   }
 
   /** Throws if the file cannot be searched. */
-  async file(place: Place): Promise<void> {
+  async file(place: ConfinedPath): Promise<void> {
     await using handle = await openFile(place);
-    const bytes = await readAtMost(handle, MAX_FILE_BYTES, this.#signal);
-    if (bytes === undefined) throw notSearched(place, `is larger than ${MAX_FILE_BYTES} bytes`);
+    const bytes = await readAtMost(handle, MAX_SEARCHED_BYTES, this.#signal);
+    if (bytes === undefined) throw notSearched(place, `is larger than ${MAX_SEARCHED_BYTES} bytes`);
     if (isBinary(bytes)) throw notSearched(place, "is a binary file");
     const limits = {
       lines: MAX_MATCHES + 1 - this.#found.length,
@@ -111,7 +110,7 @@ class Search {
     this.#longLines += cut;
   }
 
-  async fileAmongOthers(place: Place): Promise<void> {
+  async fileAmongOthers(place: ConfinedPath): Promise<void> {
     try {
       await this.file(place);
     } catch (error) {
@@ -127,7 +126,7 @@ class Search {
       notes.push(`These are the first ${MAX_MATCHES} matches: narrow the pattern, path or glob`);
     if (this.#leftOut > 0)
       notes.push(
-        `${count(this.#leftOut, "file was", "files were")} left out: binary, over ${MAX_FILE_BYTES} bytes or unreadable`,
+        `${count(this.#leftOut, "file was", "files were")} skipped: binary, over ${MAX_SEARCHED_BYTES} bytes or unreadable`,
       );
     if (this.#longLines > 0)
       notes.push(
@@ -138,8 +137,8 @@ class Search {
   }
 }
 
-function notSearched({ shown }: Place, why: string): CortexError {
+function notSearched({ shown }: ConfinedPath, why: string): CortexError {
   return new CortexError("tool_failed", `${JSON.stringify(shown)} was not searched: it ${why}`, {
-    hint: "Search another file, or use a program by Bash.",
+    hint: "Search another file, or use a program with Bash.",
   });
 }

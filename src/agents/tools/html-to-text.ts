@@ -1,9 +1,9 @@
 /**
- * A page as text that a model can read: headings, paragraphs, lists, links, tables and code, in the notation of
- * Markdown. Scripts, styles and pictures are left out.
+ * Converts a page to text for a model: headings, paragraphs, lists, links, tables and code as Markdown, without scripts,
+ * styles and images.
  *
- * htmlparser2 reads the tags, but builds no tree: its parser takes quadratic time on a page of unclosed tags, its
- * tokenizer linear time on any page. Tags count as they come, so the text needs no tree either.
+ * Only the tokenizer of htmlparser2 is used: it takes linear time on any page, while its parser takes quadratic time on a
+ * page of unclosed tags. Tags are handled as they come, so no tree is needed.
  */
 import { setImmediate } from "node:timers/promises";
 import { Tokenizer } from "htmlparser2";
@@ -13,9 +13,9 @@ interface PageText {
   readonly text: string;
 }
 
-/** Elements whose content is not for reading. */
+/** Elements without readable content. */
 const DROPPED = new Set("script style noscript noembed noframes template svg iframe object math".split(" "));
-/** The only ones of these that `<svg/>` closes. */
+/** The only ones of these that can be self-closing, as in `<svg/>`. */
 const FOREIGN = new Set(["svg", "math"]);
 
 /** Line breaks before and after an element. */
@@ -26,7 +26,7 @@ const BREAKS: ReadonlyMap<string, number> = new Map([
     .map((tag) => [tag, 1] as const),
 ]);
 
-/** Read between two pauses in which others get their turn: a few milliseconds. */
+/** Characters between yields to the event loop: a few milliseconds. */
 export const CHARACTERS_AT_ONCE = 16 * 1024;
 
 export async function htmlToText(
@@ -49,7 +49,7 @@ export async function htmlToText(
 
 type Callbacks = ConstructorParameters<typeof Tokenizer>[1];
 
-/** Joins the tokenizer's pieces into tags and text, and leaves out what is not for reading. */
+/** Joins the tokenizer's pieces into tags and text, and drops unreadable elements. */
 class TagReader implements Callbacks {
   readonly #html: string;
   readonly #writer: TextWriter;
@@ -58,7 +58,7 @@ class TagReader implements Callbacks {
   #attribute = "";
   #value = "";
   #attributes = new Map<string, string>();
-  /** The element whose content is being dropped, and how many of its name are open. */
+  /** The element whose content is being dropped, and how deeply it is nested in itself. */
   #dropped: { readonly name: string; depth: number } | undefined;
   #title: string | undefined;
 
@@ -67,7 +67,7 @@ class TagReader implements Callbacks {
     this.#writer = writer;
   }
 
-  /** The name of a tag at which the page breaks off is given as text too. */
+  /** The tokenizer also reports the name of a tag that is cut off at the end of the page as text. */
   ontext(start: number, end: number): void {
     if (this.#html[start - 1] !== "<") this.#add(this.#html.slice(start, end));
   }
@@ -95,7 +95,7 @@ class TagReader implements Callbacks {
     this.#value += String.fromCodePoint(code);
   }
 
-  /** Of two attributes of one name the first counts. */
+  /** Of duplicate attributes, the first counts. */
   onattribend(): void {
     if (!this.#attributes.has(this.#attribute)) this.#attributes.set(this.#attribute, this.#value);
   }
@@ -157,11 +157,11 @@ const SOFT_HYPHEN = "\u00ad";
 class TextWriter {
   readonly #base: URL;
   readonly #parts: string[] = [];
-  /** How many line breaks what was written ends with. At the beginning there is nothing to break from. */
+  /** How many line breaks the output ends with. The start counts as two. */
   #breaks = 2;
   #endsWithSpace = false;
   #title: string | undefined;
-  /** The numbers of the items of the lists that are open; undefined for lists without numbers. */
+  /** The next item numbers of the open lists; undefined for unordered lists. */
   readonly #lists: (number | undefined)[] = [];
   #link: { readonly href: string; readonly part: number } | undefined;
   #isCode = false;
@@ -259,7 +259,7 @@ class TextWriter {
     return `${indent}${number}. `;
   }
 
-  /** A link within the page, or to something other than a page, is only its text. */
+  /** Links within the page, or to something other than a page, become plain text. */
   #openLink(href: string | undefined): void {
     this.#closeLink();
     if (href === undefined || href.trimStart().startsWith("#")) return;
@@ -281,7 +281,7 @@ class TextWriter {
   #begin(breaks: number, text: string): void {
     this.#break(breaks);
     this.#write(text);
-    this.#endsWithSpace = true; // What follows a bullet begins right after it.
+    this.#endsWithSpace = true; // the item's text starts right after the bullet
   }
 
   #break(count: number): void {

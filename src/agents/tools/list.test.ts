@@ -18,10 +18,10 @@ test("a folder is listed, and to a depth if that is asked for", async () => {
   symlinkSync("../outside", join(workspace, "link"));
   makePipe(join(workspace, "pipe"));
 
-  expect(await list(files, {})).toBe("link -> ../outside\npipe [no file]\nsub/");
+  expect(await list(files, {})).toBe("link -> ../outside\npipe [special file]\nsub/");
   expect(await list(files, { path: "sub" })).toBe("deep/\nfile");
   expect(await list(files, { depth: 2 })).toBe(
-    "link -> ../outside\npipe [no file]\nsub/\nsub/deep/\nsub/file",
+    "link -> ../outside\npipe [special file]\nsub/\nsub/deep/\nsub/file",
   );
   expect(await list(files, { path: "sub/deep" })).toBe('["sub/deep" is empty]');
 });
@@ -32,7 +32,7 @@ test("at most so many are listed", async () => {
     writeFileSync(join(files.context.workspace, String(index)), "");
   const lines = (await list(files, {})).split("\n");
   expect(lines).toHaveLength(MAX_LISTED + 1);
-  expect(lines.at(-1)).toBe(`[There is more: these are the first ${MAX_LISTED}]`);
+  expect(lines.at(-1)).toBe(`[Only the first ${MAX_LISTED} entries are shown]`);
 });
 
 test.each([

@@ -2,22 +2,22 @@ import { readlink } from "node:fs/promises";
 import { z } from "zod";
 
 import { closedFolders, confine } from "./confine.ts";
-import { defineTool, FILE_TIMEOUT_MS, pathParameter } from "./define.ts";
+import { defineFileTool, FILE_TIMEOUT_MS, pathParameter } from "./file-tool.ts";
 import { hasCode } from "../../model/error-code.ts";
 import { capOutput } from "./output.ts";
-import { type Entry, MAX_VISITED, walk } from "./walk.ts";
+import { type WalkEntry, MAX_VISITED, walk } from "./walk.ts";
 
 export const MAX_LISTED = 500;
 export const MAX_LIST_DEPTH = 10;
 
-export const listTool = defineTool({
+export const listTool = defineFileTool({
   name: "List",
   description:
-    "Lists what is in a folder: folders end in /, links show where they lead. With a depth, what is in its " +
-    `folders too, but not in .git and node_modules. At most ${MAX_LISTED} entries.`,
+    "Lists the entries of a folder: folders end in /, links show their target. With a depth, also the entries of " +
+    `subfolders, except .git and node_modules. At most ${MAX_LISTED} entries.`,
   parameters: z.strictObject({
-    path: pathParameter.optional().describe("The workspace if left out"),
-    depth: z.int().min(1).max(MAX_LIST_DEPTH).optional().describe("1, if left out, is the folder alone"),
+    path: pathParameter.optional().describe("Default: the workspace"),
+    depth: z.int().min(1).max(MAX_LIST_DEPTH).optional().describe("1 (default) lists only the folder itself"),
   }),
   writes: false,
   repeatable: true,
@@ -29,7 +29,7 @@ export const listTool = defineTool({
     const closed = await closedFolders(context);
     for await (const entry of walk(folder, { signal: context.signal, left: MAX_VISITED, closed, depth })) {
       if (lines.length === MAX_LISTED) {
-        lines.push(`[There is more: these are the first ${MAX_LISTED}]`);
+        lines.push(`[Only the first ${MAX_LISTED} entries are shown]`);
         break;
       }
       lines.push(await lineFor(entry));
@@ -39,7 +39,7 @@ export const listTool = defineTool({
   },
 });
 
-async function lineFor({ path, place, kind }: Entry): Promise<string> {
+async function lineFor({ path, place, kind }: WalkEntry): Promise<string> {
   switch (kind) {
     case "file":
       return path;
@@ -48,7 +48,7 @@ async function lineFor({ path, place, kind }: Entry): Promise<string> {
     case "link":
       return `${path} -> ${await targetOf(place.path)}`;
     case "other":
-      return `${path} [no file]`;
+      return `${path} [special file]`;
   }
 }
 
@@ -56,7 +56,7 @@ async function targetOf(path: string): Promise<string> {
   try {
     return await readlink(path);
   } catch (error) {
-    if (hasCode(error, "ENOENT", "EINVAL")) return "?"; // It is gone, or no link any more.
+    if (hasCode(error, "ENOENT", "EINVAL")) return "?"; // gone, or no longer a link
     throw error;
   }
 }

@@ -7,8 +7,8 @@ import type { Json } from "../../model/json.ts";
 import {
   createMemorySearchTool,
   MAX_CHANNELS,
-  MAX_HIT_LENGTH,
-  MAX_HITS,
+  MAX_HIT_SHOWN,
+  MAX_MEMORY_HITS,
   MAX_SEARCH_LENGTH,
   type MemoryHit,
   type MemoryQuery,
@@ -78,25 +78,27 @@ test("what is asked for is passed on", async () => {
 });
 
 test("nothing found is said", async () => {
-  expect((await remember([], { query: "tea" })).text).toBe('Nothing was found for "tea".');
+  expect((await remember([], { query: "tea" })).text).toBe('No results for "tea".');
 });
 
 test("neither many nor long hits are more than the model is to get", async () => {
-  const long = { ...hit, text: "x".repeat(MAX_HIT_LENGTH + 1) };
+  const long = { ...hit, text: "x".repeat(MAX_HIT_SHOWN + 1) };
   const { text, details } = await remember(
     Array.from({ length: 20 }, () => long),
     { query: "tea", limit: 2 },
   );
   expect(details).toHaveLength(2);
-  expect(text).toContain(`${"x".repeat(MAX_HIT_LENGTH)}…`);
+  expect(text).toContain(`${"x".repeat(MAX_HIT_SHOWN)}…`);
 
   using files = testWorkspace();
-  const wide = { ...hit, text: "€".repeat(MAX_HIT_LENGTH) };
-  const tool = createMemorySearchTool({ search: async () => Array.from({ length: MAX_HITS }, () => wide) });
-  const most = await callTool(tool, { query: "tea", limit: MAX_HITS }, files.context);
-  expect(most.text).toContain("[This is the beginning.");
+  const wide = { ...hit, text: "€".repeat(MAX_HIT_SHOWN) };
+  const tool = createMemorySearchTool({
+    search: async () => Array.from({ length: MAX_MEMORY_HITS }, () => wide),
+  });
+  const most = await callTool(tool, { query: "tea", limit: MAX_MEMORY_HITS }, files.context);
+  expect(most.text).toContain("[Truncated.");
   const kept = readFileSync(join(files.context.outputFolder, "turn-1-0.txt"), "utf8");
-  expect(kept).toContain(`${MAX_HITS}. [telegram:5]`);
+  expect(kept).toContain(`${MAX_MEMORY_HITS}. [telegram:5]`);
 });
 
 test("what it brings is private", () => {
@@ -112,7 +114,7 @@ test.each([
   [{ query: " " }, '"query"'],
   [{ query: "x".repeat(MAX_SEARCH_LENGTH + 1) }, '"query"'],
   [{ query: "x", limit: 0 }, '"limit"'],
-  [{ query: "x", limit: MAX_HITS + 1 }, '"limit"'],
+  [{ query: "x", limit: MAX_MEMORY_HITS + 1 }, '"limit"'],
   [{ query: "x", channels: [] }, '"channels"'],
   [{ query: "x", channels: Array.from({ length: MAX_CHANNELS + 1 }, String) }, '"channels"'],
   [{ query: "x", since: "yesterday" }, '"since"'],

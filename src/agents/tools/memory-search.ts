@@ -1,24 +1,24 @@
 /**
- * Looks up what was said and done. The ledger is the owner's as a whole: whoever may use this tool may read what
- * came in by every channel and what every agent answered. So a persona that talks with others is not given it,
- * and what it brings counts as private.
+ * Searches the ledger. The whole ledger belongs to the owner: this tool reads the messages of all channels and the answers
+ * of all agents. So do not give it to a persona that talks with others; its results count as private.
  */
 import { z } from "zod";
 
 import type { Tool } from "../../model/tool.ts";
-import { defineTool } from "./define.ts";
+import { truncate } from "../../model/truncate.ts";
+import { defineFileTool } from "./file-tool.ts";
 import { capOutput } from "./output.ts";
 
-export const MAX_HITS = 50;
+export const MAX_MEMORY_HITS = 50;
 const DEFAULT_HITS = 10;
 export const MAX_SEARCH_LENGTH = 1000;
 export const MAX_CHANNELS = 20;
-/** Of one hit; `cortex show` and `cortex events` have the whole. */
-export const MAX_HIT_LENGTH = 1000;
+/** The length of a hit; `cortex show` and `cortex events` show the whole text. */
+export const MAX_HIT_SHOWN = 1000;
 const SEARCH_TIMEOUT_MS = 30_000;
 
 export interface MemoryHit {
-  /** Of an event or a turn: to cite it by. */
+  /** The id of an event or a turn, for citations. */
   readonly id: string;
   readonly kind: "event" | "turn";
   readonly atMs: number;
@@ -31,15 +31,15 @@ export interface MemoryHit {
 
 export interface MemoryQuery {
   readonly limit: number;
-  /** Absent: all of them. */
+  /** Absent: all channels. */
   readonly channels?: readonly string[] | undefined;
-  /** Not before this moment. */
+  /** Inclusive. */
   readonly sinceMs?: number | undefined;
-  /** Before this moment. */
+  /** Exclusive. */
   readonly untilMs?: number | undefined;
 }
 
-/** The best come first. */
+/** Best hits first. */
 type MemorySearch = (text: string, query: MemoryQuery) => Promise<readonly MemoryHit[]>;
 
 const moment = z
@@ -47,21 +47,26 @@ const moment = z
   .transform((text) => Date.parse(text));
 
 export function createMemorySearchTool({ search }: { readonly search: MemorySearch }): Tool {
-  return defineTool({
+  return defineFileTool({
     name: "memory_search",
     description:
-      "Searches everything that was said to and by the agents here, in all sessions and channels. Gives the best " +
-      "hits with their ids: cite them as [id].",
+      "Searches all messages to and from the agents here, in all sessions and channels. Returns the best hits with " +
+      "their ids: cite them as [id].",
     parameters: z.strictObject({
       query: z.string().trim().min(1).max(MAX_SEARCH_LENGTH),
-      limit: z.int().min(1).max(MAX_HITS).optional().describe(`How many; ${DEFAULT_HITS} if left out`),
+      limit: z
+        .int()
+        .min(1)
+        .max(MAX_MEMORY_HITS)
+        .optional()
+        .describe(`Number of hits (default: ${DEFAULT_HITS})`),
       channels: z
         .array(z.string().min(1))
         .min(1)
         .max(MAX_CHANNELS)
         .optional()
-        .describe("Only what came by these channels"),
-      since: moment.optional().describe("Not before: 2026-01-31 or 2026-01-31T09:00:00Z"),
+        .describe("Only messages on these channels"),
+      since: moment.optional().describe("At or after: 2026-01-31 or 2026-01-31T09:00:00Z"),
       until: moment.optional().describe("Before: 2026-01-31 or 2026-01-31T09:00:00Z"),
     }),
     writes: false,
@@ -71,7 +76,7 @@ export function createMemorySearchTool({ search }: { readonly search: MemorySear
     async run({ query, limit = DEFAULT_HITS, channels, since, until }, context) {
       const found = await search(query, { limit, channels, sinceMs: since, untilMs: until });
       const hits = found.slice(0, limit);
-      if (hits.length === 0) return { text: `Nothing was found for ${JSON.stringify(query)}.` };
+      if (hits.length === 0) return { text: `No results for ${JSON.stringify(query)}.` };
       return {
         text: await capOutput(hits.map(describe).join("\n\n"), context),
         details: hits.map(({ id, kind, score }) => ({ id, kind, score })),
@@ -83,6 +88,5 @@ export function createMemorySearchTool({ search }: { readonly search: MemorySear
 function describe({ id, kind, atMs, channel, sender, text }: MemoryHit, index: number): string {
   const from = [channel, sender].filter((part) => part !== undefined);
   const head = [`${index + 1}. [${id}] ${kind}`, new Date(atMs).toISOString(), ...from].join(", ");
-  const cut = text.length > MAX_HIT_LENGTH ? `${text.slice(0, MAX_HIT_LENGTH).toWellFormed()}…` : text;
-  return `${head}\n${cut}`;
+  return `${head}\n${truncate(text, MAX_HIT_SHOWN)}`;
 }

@@ -7,7 +7,7 @@ import { expect, test } from "vitest";
 
 import { makePipe, testWorkspace, type TestWorkspace } from "../../../test/support/tool-context.ts";
 import { confine } from "./confine.ts";
-import { makeFolder, openFile, openFolder } from "./open-inside.ts";
+import { openOrMakeFolder, openFile, openFolder } from "./open-inside.ts";
 import { replaceFile } from "./replace-file.ts";
 
 /** What a process of the agent does between our look at a path and its use. */
@@ -67,7 +67,7 @@ test.runIf(process.platform === "linux")(
 
 test("folders that are missing are made, all of them", async () => {
   using files = testWorkspace();
-  await using folder = await makeFolder(await confine("a/b/c", files.context, "write"));
+  await using folder = await openOrMakeFolder(await confine("a/b/c", files.context, "write"));
 
   writeFileSync(folder.at("file"), "x");
   expect(existsSync(join(files.context.workspace, "a/b/c/file"))).toBe(true);

@@ -1,26 +1,25 @@
 /**
- * Opening what `confine.ts` allowed, and nothing else.
+ * Opens what `confine.ts` allowed, and nothing else.
  *
- * Between the look at a path and its use, a process of the agent may put a link where a folder was. So what
- * was opened is asked where it is, and what happens in a folder goes through the open folder, which stays
- * the same whatever its path leads to by now. Linux offers both in /proc; elsewhere the path is looked
- * at again, which leaves a moment in between.
+ * Between the check of a path and its use, a process of the agent may replace a folder by a link. So every opened file is
+ * checked for its real location, and operations in a folder go through its open handle, which stays the same wherever the
+ * path leads by then. Linux supports both through /proc; elsewhere the path is checked again, which leaves a short race.
  */
 import { constants } from "node:fs";
 import { type FileHandle, lstat, mkdir, open, readlink, realpath } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 
 import { CortexError } from "../../model/errors.ts";
-import type { Place } from "./confine.ts";
+import type { ConfinedPath } from "./confine.ts";
 import { hasCode } from "../../model/error-code.ts";
 
 const DESCRIPTORS = process.platform === "linux" ? "/proc/self/fd" : undefined;
 
 const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK, O_DIRECTORY } = constants;
 
-/** Opens a file to read it. Refuses what is no file: a pipe or a device may never end. */
-export async function openFile(place: Place): Promise<FileHandle> {
-  // Opening a device may set something off, so this is asked before, and again of what was opened.
+/** Opens a regular file for reading. Pipes and devices are refused, because they may never end. */
+export async function openFile(place: ConfinedPath): Promise<FileHandle> {
+  // Checked before and after opening: opening a device can have side effects.
   requireFile(await lstat(place.path), place);
   const handle = await open(place.path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   try {
@@ -38,20 +37,20 @@ interface Kinds {
   isDirectory(): boolean;
 }
 
-export function requireFile(stats: Kinds, { shown }: Place): void {
+export function requireFile(stats: Kinds, { shown }: ConfinedPath): void {
   if (stats.isFile()) return;
   const what = stats.isDirectory() ? "a folder" : "a pipe, a socket, a device or a link";
   throw new CortexError("tool_failed", `${JSON.stringify(shown)} is ${what}, not a file`, {
-    hint: "Give the path of a file; Stat says what a path is, List what is in a folder.",
+    hint: "Give the path of a file. Stat shows what a path is, List the entries of a folder.",
   });
 }
 
 interface OpenFolder extends AsyncDisposable {
-  /** A path to what is in the folder, good while it is open. Without a name: to the folder itself. */
+  /** The path of an entry, valid while the folder is open. Without a name: of the folder itself. */
   at(name?: string): string;
 }
 
-export async function openFolder(place: Place): Promise<OpenFolder> {
+export async function openFolder(place: ConfinedPath): Promise<OpenFolder> {
   const handle = await open(place.path, O_RDONLY | O_NOFOLLOW | O_DIRECTORY);
   try {
     await requireLocation(handle, place);
@@ -62,8 +61,8 @@ export async function openFolder(place: Place): Promise<OpenFolder> {
   }
 }
 
-/** Opens a folder, after making it and those above it that are missing. */
-export async function makeFolder(place: Place): Promise<OpenFolder> {
+/** Opens a folder, creating it and its missing parents. */
+export async function openOrMakeFolder(place: ConfinedPath): Promise<OpenFolder> {
   const missing: string[] = [];
   let existing = place.path;
   while (!(await exists(existing))) {
@@ -74,7 +73,7 @@ export async function makeFolder(place: Place): Promise<OpenFolder> {
   for (const name of missing) {
     await using parent = folder;
     await mkdir(parent.at(name)).catch((error: unknown) => {
-      if (!hasCode(error, "EEXIST")) throw error; // Another call has just made it.
+      if (!hasCode(error, "EEXIST")) throw error; // another call has just created it
     });
     existing = join(existing, name);
     folder = asFolder(await open(parent.at(name), O_RDONLY | O_NOFOLLOW | O_DIRECTORY), existing);
@@ -90,12 +89,12 @@ function asFolder(handle: FileHandle, path: string): OpenFolder {
   };
 }
 
-async function requireLocation(handle: FileHandle, { path, shown }: Place): Promise<void> {
+async function requireLocation(handle: FileHandle, { path, shown }: ConfinedPath): Promise<void> {
   const location =
     DESCRIPTORS === undefined ? await realpath(path) : await readlink(join(DESCRIPTORS, String(handle.fd)));
   if (location === path) return;
-  throw new CortexError("path_forbidden", `${JSON.stringify(shown)} was moved while it was opened`, {
-    hint: "Try again when nothing changes the folders on the way to it.",
+  throw new CortexError("path_forbidden", `${JSON.stringify(shown)} was moved while it was being opened`, {
+    hint: "Try again when nothing is changing the folders of its path.",
   });
 }
 

@@ -1,21 +1,21 @@
-/** Globs, as the patterns that they stand for: `patterns/` matches them. */
+/** Translates globs to regular expressions, which `patterns/` matches. */
 export const MAX_PATTERN_LENGTH = 512;
 
 /**
- * Must match a whole path. `*` and `?` stay within a name, `**` goes through folders, `[a-z]`
- * is one character and `{a,b}` either. Names that begin with a dot are names like others.
+ * Matches a whole path. `*` and `?` match within a name, `**` across folders, `[a-z]` one character, and `{a,b}` either.
+ * Names that start with a dot are not special.
  */
 export function globPattern(glob: string): string {
   return `(?s)^(?:${globSource(glob)})$`;
 }
 
-/** What a glob is made of; the last alternative is any other character. */
+/** The tokens of a glob; the last alternative is any other character. */
 const GLOB_PARTS = /\\(?<escaped>.)|\*\*\/|\*+|\?|\[(?<negated>[!^]?)(?<set>\]?[^\]/]+)\]|[{},]|./gsu;
 
 function globSource(glob: string): string {
   let depth = 0;
   return glob.replaceAll(GLOB_PARTS, (part, ...rest) => {
-    const { escaped, negated, set } = rest.at(-1) as Partial<Record<string, string>>;
+    const { escaped, negated, set }: Partial<Record<string, string>> = rest.at(-1);
     if (escaped !== undefined) return quote(escaped);
     if (set !== undefined)
       return `[${negated === "" ? "" : "^/"}${set.replaceAll(/[\\[\]^]/g, String.raw`\$&`)}]`;

@@ -37,7 +37,7 @@ test("the hooks of a plugin are for the tools that their matcher names", async (
       event: "before",
       command: "${CLAUDE_PLUGIN_ROOT}/a.sh",
       timeoutMs: 5_000,
-      told: { CLAUDE_PLUGIN_ROOT: folder.path },
+      variables: { CLAUDE_PLUGIN_ROOT: folder.path },
     },
     { event: "before", command: "b" },
     { event: "before", command: "c" },

@@ -1,15 +1,14 @@
-/** The tool hooks of a plugin made for Claude Code: `hooks/hooks.json`. */
+/** Reads the tool hooks of a Claude Code plugin from `hooks/hooks.json`. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 
 import { z } from "zod";
 
-import { CortexError } from "../../model/errors.ts";
+import { CortexError, errorText } from "../../model/errors.ts";
 import type { ToolHookCommand } from "./tool-hooks.ts";
 
 const DEFAULT_TIMEOUT_S = 60;
 const MAX_TIMEOUT_S = 600;
-/** What such a file may have. */
 const MAX_FILE_LENGTH = 256 * 1024;
 
 const Group = z.object({
@@ -27,7 +26,7 @@ const File = z.looseObject({
   hooks: z.looseObject({ PreToolUse: z.array(Group).optional(), PostToolUse: z.array(Group).optional() }),
 });
 
-/** None where the plugin has no such file. Throws `config_invalid` where it cannot be understood. */
+/** Empty if the plugin has no such file. Throws `config_invalid` if it is invalid. */
 export async function readPluginHooks(folder: string): Promise<ToolHookCommand[]> {
   const path = join(folder, "hooks", "hooks.json");
   const text = await readIfThere(path);
@@ -46,7 +45,7 @@ export async function readPluginHooks(folder: string): Promise<ToolHookCommand[]
                 command,
                 folder,
                 timeoutMs: timeout * 1_000,
-                told: { CLAUDE_PLUGIN_ROOT: folder },
+                variables: { CLAUDE_PLUGIN_ROOT: folder },
                 env,
                 isGuard: false,
               },
@@ -69,15 +68,15 @@ function parse(text: string, path: string): z.output<typeof File> {
     if (text.length > MAX_FILE_LENGTH) throw new Error(`it is longer than ${MAX_FILE_LENGTH} characters`);
     return File.parse(JSON.parse(text));
   } catch (cause) {
-    const why = cause instanceof z.ZodError ? z.prettifyError(cause) : (cause as Error).message;
-    throw new CortexError("config_invalid", `The hooks of a plugin in ${path} cannot be read: ${why}`, {
-      hint: "Correct the file, or take the plugin out of pluginDirs.",
+    const why = cause instanceof z.ZodError ? z.prettifyError(cause) : errorText(cause);
+    throw new CortexError("config_invalid", `Invalid plugin hooks in ${path}: ${why}`, {
+      hint: "Fix the file, or remove the plugin from pluginDirs.",
       cause,
     });
   }
 }
 
-/** `Edit|Write`, or `*` or nothing for all tools; `mcp__.*` stands for any characters after it. */
+/** `Edit|Write`; `*` or nothing for all tools; `mcp__.*` for all names with this prefix. */
 function matcherOf(matcher: string | undefined): ToolHookCommand["isFor"] {
   if (matcher === undefined || matcher === "" || matcher === "*") return () => true;
   const names = matcher.split("|").map((name) => name.trim());

@@ -1,9 +1,8 @@
 /**
- * Which addresses are out in the world, and which are the machine itself, its network or nothing at all.
+ * Tells public addresses from those of the machine itself, its network, and reserved ranges.
  *
- * The special ranges are those of IANA's registries (RFC 6890 and its successors). For IPv6 it is the other way
- * round: only what is given out to the world counts, so every way to write an IPv4 address in IPv6 (mapped,
- * compatible, NAT64, 6to4, Teredo) is outside.
+ * The special IPv4 ranges are those of IANA's registries (RFC 6890 and its successors). For IPv6, only globally allocated
+ * ranges count as public, so all forms of an IPv4 address in IPv6 (mapped, compatible, NAT64, 6to4, Teredo) are excluded.
  */
 import { BlockList, isIP } from "node:net";
 
@@ -12,7 +11,7 @@ const NOT_PUBLIC_V4: readonly (readonly [net: string, prefix: number])[] = [
   ["10.0.0.0", 8], // private
   ["100.64.0.0", 10], // carrier-grade NAT; metadata of Alibaba Cloud
   ["127.0.0.0", 8], // loopback
-  ["168.63.129.16", 32], // the host of a machine in Azure
+  ["168.63.129.16", 32], // the host of an Azure machine
   ["169.254.0.0", 16], // link-local; metadata of most clouds
   ["172.16.0.0", 12], // private
   ["192.0.0.0", 24], // protocol assignments; metadata of Oracle Cloud
@@ -26,7 +25,7 @@ const NOT_PUBLIC_V4: readonly (readonly [net: string, prefix: number])[] = [
   ["240.0.0.0", 4], // reserved, broadcast
 ];
 
-/** All that is given out so far. */
+/** Everything allocated so far. */
 const PUBLIC_V6 = ["2000::", 3] as const;
 
 const NOT_PUBLIC_V6: readonly (readonly [net: string, prefix: number])[] = [
@@ -39,17 +38,17 @@ const NOT_PUBLIC_V6: readonly (readonly [net: string, prefix: number])[] = [
 const notPublic = new BlockList();
 for (const [net, prefix] of NOT_PUBLIC_V4) notPublic.addSubnet(net, prefix, "ipv4");
 for (const [net, prefix] of NOT_PUBLIC_V6) notPublic.addSubnet(net, prefix, "ipv6");
-const givenOut = new BlockList();
-givenOut.addSubnet(...PUBLIC_V6, "ipv6");
+const allocated = new BlockList();
+allocated.addSubnet(...PUBLIC_V6, "ipv6");
 
-/** False for whatever is not an address at all, and for one with a zone. */
+/** False for anything that is not an address, and for addresses with a zone. */
 export function isPublicAddress(address: string): boolean {
   switch (isIP(address)) {
     case 4:
       return !notPublic.check(address, "ipv4");
     case 6:
       if (address.includes("%")) return false;
-      return givenOut.check(address, "ipv6") && !notPublic.check(address, "ipv6");
+      return allocated.check(address, "ipv6") && !notPublic.check(address, "ipv6");
     default:
       return false;
   }

@@ -1,10 +1,9 @@
-/** Reading from an open file with a bound on what is held in memory. */
+/** Reads from an open file in bounded memory. */
 import type { FileHandle } from "node:fs/promises";
 
-/** How much is read at once. */
 const CHUNK_BYTES = 64 * 1024;
 
-/** How far into a file one looks for a NUL byte, which text does not have. Git looks as far. */
+/** How much of a file is searched for a NUL byte, which text does not contain. The same as in git. */
 const BINARY_PROBE_BYTES = 8000;
 
 const NEWLINE = 0x0a;
@@ -13,13 +12,13 @@ export function isBinary(bytes: Buffer): boolean {
   return bytes.subarray(0, BINARY_PROBE_BYTES).includes(0);
 }
 
-/** Whether the file holds something other than text. */
+/** Whether the file is binary. */
 export async function holdsBinary(handle: FileHandle): Promise<boolean> {
   const { buffer, bytesRead } = await handle.read(Buffer.alloc(BINARY_PROBE_BYTES), { position: 0 });
   return isBinary(buffer.subarray(0, bytesRead));
 }
 
-/** All bytes of a file. Undefined: there are more than that. The size that a file claims is not trusted. */
+/** All bytes of a file. Undefined: it is larger. The size that the system reports is not trusted. */
 export async function readAtMost(
   handle: FileHandle,
   maxBytes: number,
@@ -39,11 +38,11 @@ export interface LinesFrom {
   readonly bytes: Buffer;
   /** Whether the file ends where the bytes do. */
   readonly complete: boolean;
-  /** How many lines the file has, where it ends before the line that was asked for. */
+  /** The number of lines, if the file ends before the requested line. */
   readonly lastLine: number;
 }
 
-/** The bytes from the start of a line on, at most so many of them. The first line is 1. */
+/** Up to `maxBytes` bytes from the start of a line. The first line is 1. */
 export async function readFromLine(
   handle: FileHandle,
   firstLine: number,

@@ -32,7 +32,7 @@ test("offset and limit choose lines, and the result says how to go on", async ()
   using files = testWorkspace();
   put(files, "a.txt", "1\n2\n3\n4\n");
   expect(await read(files, { path: "a.txt", offset: 2, limit: 2 })).toBe(
-    "2\n3\n\n[There is more. Go on with offset 4.]",
+    "2\n3\n\n[Truncated. Continue with offset 4.]",
   );
   expect(await read(files, { path: "a.txt", offset: 3, limit: 2 })).toBe("3\n4");
 });
@@ -42,7 +42,7 @@ test("a file with many lines is cut after the limit", async () => {
   put(files, "a.txt", "x\n".repeat(MAX_SHOWN_LINES + 1));
   const text = await read(files, { path: "a.txt" });
   expect(text.split("\n").indexOf("")).toBe(MAX_SHOWN_LINES);
-  expect(text).toContain(`Go on with offset ${MAX_SHOWN_LINES + 1}.`);
+  expect(text).toContain(`Continue with offset ${MAX_SHOWN_LINES + 1}.`);
   expect(await read(files, { path: "a.txt", limit: 9999 })).toBe(text);
 });
 
@@ -52,7 +52,7 @@ test("a line that is longer than a result is cut, and the next can be asked for"
   const text = await read(files, { path: "a.txt" });
   expect(text.split("\n")[0]).toBe("é".repeat(MAX_SHOWN_BYTES / 2));
   expect(text).toContain(
-    "Line 1 is longer than 50 KB, and this is its beginning. The next line is offset 2.",
+    "Line 1 is longer than 50 KB; only its beginning is shown. The next line has offset 2.",
   );
   expect(await read(files, { path: "a.txt", offset: 2 })).toBe("end");
 });
@@ -71,7 +71,7 @@ test("the pieces that a model reads one after the other are the file", async () 
         const pieces: string[] = [];
         for (let offset: number | undefined = 1; offset !== undefined;) {
           const text = await read(files, { path: "a.txt", offset, limit });
-          const more = /\n\n\[There is more\. Go on with offset (\d+)\.\]$/.exec(text);
+          const more = /\n\n\[Truncated\. Continue with offset (\d+)\.\]$/.exec(text);
           pieces.push(more === null ? text : text.slice(0, more.index));
           offset = more === null ? undefined : Number(more[1]);
         }
@@ -93,16 +93,16 @@ test("a file of gigabytes is read without being held in memory", async () => {
 
 test.each([
   ["a folder", { path: "." }, "tool_failed", "is a folder, not a file"],
-  ["nothing", { path: "none" }, "tool_failed", '"none" cannot be used: there is no such file or folder'],
+  ["nothing", { path: "none" }, "tool_failed", 'Cannot use "none": no such file or folder'],
   ["a path below a file", { path: "text/x" }, "tool_failed", "a part of the path is not a folder"],
   ["a binary file", { path: "binary" }, "tool_failed", '"binary" is a binary file of 3 bytes'],
   [
     "a line past the end",
     { path: "text", offset: 3 },
     "tool_input_invalid",
-    "has 2 lines, so none at offset 3",
+    "has only 2 lines, offset 3 is past its end",
   ],
-  ["a link to outside", { path: "link" }, "path_forbidden", "outside the folders of this agent"],
+  ["a link to outside", { path: "link" }, "path_forbidden", "outside this agent's folders"],
   ["line 0", { path: "text", offset: 0 }, "tool_input_invalid", '"offset"'],
 ])("%s is refused with a reason", async (_, params, code, message) => {
   using files = testWorkspace();

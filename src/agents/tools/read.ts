@@ -2,24 +2,24 @@ import { z } from "zod";
 
 import { count } from "../../model/count.ts";
 import { CortexError } from "../../model/errors.ts";
-import { confine, type Place } from "./confine.ts";
-import { defineTool, FILE_TIMEOUT_MS, pathParameter } from "./define.ts";
+import { confine, type ConfinedPath } from "./confine.ts";
+import { defineFileTool, FILE_TIMEOUT_MS, pathParameter } from "./file-tool.ts";
 import { openFile } from "./open-inside.ts";
 import { headOf, MAX_SHOWN_BYTES, MAX_SHOWN_LINES, wholeCharacters } from "./output.ts";
 import { holdsBinary, type LinesFrom, readFromLine } from "./read-bytes.ts";
 
-/** A character more than is shown, so that a text which just fits is told from one that does not. */
+/** One character more than is shown, to tell a text that just fits from one that does not. */
 const MAX_BYTES_READ = MAX_SHOWN_BYTES + 4;
 
-export const readTool = defineTool({
+export const readTool = defineFileTool({
   name: "Read",
   description:
-    `Reads a text file. Gives at most ${MAX_SHOWN_LINES} lines or ${MAX_SHOWN_BYTES / 1024} KB; ` +
-    "for the rest, call it again with the offset that the result names.",
+    `Reads a text file. Returns at most ${MAX_SHOWN_LINES} lines or ${MAX_SHOWN_BYTES / 1024} KB; ` +
+    "for the rest, call it again with the offset given in the result.",
   parameters: z.strictObject({
     path: pathParameter,
-    offset: z.int().min(1).optional().describe("The line to begin with; the first is 1"),
-    limit: z.int().min(1).optional().describe("How many lines"),
+    offset: z.int().min(1).optional().describe("The first line to read (default: 1)"),
+    limit: z.int().min(1).optional().describe("Number of lines"),
   }),
   writes: false,
   repeatable: true,
@@ -36,7 +36,7 @@ export const readTool = defineTool({
   },
 });
 
-/** The text that is shown, and how to go on where it is cut. */
+/** The text to show and, if it is truncated, how to continue. */
 function describe({ bytes, complete }: LinesFrom, offset: number, limit: number): string {
   const decoded = new TextDecoder().decode(complete ? bytes : wholeCharacters(bytes));
   const text = complete && decoded.endsWith("\n") ? decoded.slice(0, -1) : decoded;
@@ -46,24 +46,24 @@ function describe({ bytes, complete }: LinesFrom, offset: number, limit: number)
   const next = offset + shown.split("\n").length;
   const isWholeLine = text[shown.length] === "\n";
   const note = isWholeLine
-    ? `There is more. Go on with offset ${next}.`
-    : `Line ${next - 1} is longer than ${MAX_SHOWN_BYTES / 1024} KB, and this is its beginning. The next line is offset ${next}.`;
+    ? `Truncated. Continue with offset ${next}.`
+    : `Line ${next - 1} is longer than ${MAX_SHOWN_BYTES / 1024} KB; only its beginning is shown. The next line has offset ${next}.`;
   return `${shown}\n\n[${note}]`;
 }
 
-function binary({ shown }: Place, size: number): CortexError {
+function binary({ shown }: ConfinedPath, size: number): CortexError {
   return new CortexError("tool_failed", `${JSON.stringify(shown)} is a binary file of ${size} bytes`, {
-    hint: "Read shows text only. Use a program that knows the format, or Stat.",
+    hint: "Read only shows text. Use a program for this format, or Stat.",
   });
 }
 
-function pastTheEnd({ shown }: Place, offset: number, lines: number): CortexError {
+function pastTheEnd({ shown }: ConfinedPath, offset: number, lines: number): CortexError {
   const has = count(lines, "line");
   return new CortexError(
     "tool_input_invalid",
-    `${JSON.stringify(shown)} has ${has}, so none at offset ${offset}`,
+    `${JSON.stringify(shown)} has only ${has}, offset ${offset} is past its end`,
     {
-      hint: "Give a smaller offset.",
+      hint: "Use a smaller offset.",
     },
   );
 }

@@ -1,6 +1,6 @@
 /**
- * Writing a file so that whoever reads it, and whatever happens, it is the old one or the new one: the
- * content goes to a file beside it, which then takes its name.
+ * Replaces a file atomically: readers see the old or the new content, even after a crash. The content is written to a
+ * temporary file in the same folder, which is then renamed.
  */
 import { createHash } from "node:crypto";
 import { constants } from "node:fs";
@@ -8,20 +8,20 @@ import { access, lstat, open, rename, rm } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 
 import type { ToolContext } from "../../model/tool.ts";
-import type { Place } from "./confine.ts";
+import type { ConfinedPath } from "./confine.ts";
 import { hasCode } from "../../model/error-code.ts";
-import { makeFolder, requireFile } from "./open-inside.ts";
+import { openOrMakeFolder, requireFile } from "./open-inside.ts";
 
-/** Makes the folders above it too. A file that is there keeps its permissions, and one that is read-only its content. */
+/** Creates missing parent folders. An existing file keeps its permissions; a read-only file is not replaced. */
 export async function replaceFile(
-  place: Place,
+  place: ConfinedPath,
   content: Buffer,
   { callKey, signal }: Pick<ToolContext, "callKey" | "signal">,
 ): Promise<void> {
-  await using folder = await makeFolder({ path: dirname(place.path), shown: dirname(place.shown) });
+  await using folder = await openOrMakeFolder({ path: dirname(place.path), shown: dirname(place.shown) });
   const target = folder.at(basename(place.path));
   const mode = await modeOf(target, place);
-  // Named for the call, so that another attempt removes what one that was cut off has left.
+  // Named after the call, so that a repeated attempt removes the remains of an interrupted one.
   const temporary = folder.at(
     `.cortex-${createHash("sha256").update(callKey).digest("hex").slice(0, 16)}.tmp`,
   );
@@ -36,7 +36,7 @@ export async function replaceFile(
   }
 }
 
-async function modeOf(target: string, place: Place): Promise<number | undefined> {
+async function modeOf(target: string, place: ConfinedPath): Promise<number | undefined> {
   try {
     const stats = await lstat(target);
     requireFile(stats, place);
@@ -53,5 +53,5 @@ async function writeNew(path: string, content: Buffer, mode: number | undefined)
   await using handle = await open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW);
   await handle.writeFile(content);
   if (mode !== undefined) await handle.chmod(mode);
-  await handle.sync(); // Or a power cut could leave the new name with nothing in it.
+  await handle.sync(); // otherwise a power failure could leave an empty file
 }

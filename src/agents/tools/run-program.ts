@@ -1,4 +1,4 @@
-/** Runs a program for a tool, in the sandbox where there is one, and says what became of it. */
+/** Runs a program for a tool, in the sandbox if there is one, and reports its result. */
 import type { ToolContext, ToolResult } from "../../model/tool.ts";
 import { CommandOutput, type ShownOutput } from "./command-output.ts";
 import { type GroupEnd, runGroup } from "../../programs/run-group.ts";
@@ -7,9 +7,9 @@ import { inSandbox } from "./sandbox.ts";
 export interface ProgramLimits {
   readonly defaultTimeoutMs: number;
   readonly maxTimeoutMs: number;
-  /** How long a command has between being told to end and being killed. */
+  /** The time between SIGTERM and SIGKILL. */
   readonly graceMs: number;
-  /** How long what a command left in the background may still write. */
+  /** How long background processes of a command may still write. */
   readonly drainMs: number;
   readonly maxFileBytes: number;
 }
@@ -22,21 +22,21 @@ export const PROGRAM_LIMITS: ProgramLimits = {
   maxFileBytes: 64 * 1024 * 1024,
 };
 
-/** For the tool: the program's own timeout comes first, because it says more. */
+/** Longer than the program's own timeout, whose message says more. */
 export function toolTimeoutMs({ maxTimeoutMs, graceMs, drainMs }: ProgramLimits): number {
   return maxTimeoutMs + 2 * graceMs + 2 * drainMs;
 }
 
-interface Started {
+interface ToolProgram {
   readonly file: string;
   readonly args: readonly string[];
   readonly timeoutMs: number;
-  /** Files beside those of the system that it needs. */
+  /** Files it needs in addition to those of the system. */
   readonly needs?: readonly string[];
 }
 
 export async function runProgram(
-  { file, args, timeoutMs, needs = [] }: Started,
+  { file, args, timeoutMs, needs = [] }: ToolProgram,
   context: ToolContext,
   { graceMs, drainMs, maxFileBytes }: ProgramLimits,
 ): Promise<ToolResult> {
@@ -72,14 +72,15 @@ export async function runProgram(
 
 function outputNotes({ bytes, file, flaw }: ShownOutput): string[] {
   const notes: string[] = [];
-  if (file !== undefined) notes.push(`This is the end of ${bytes} bytes of output, which are in ${file}`);
+  if (file !== undefined)
+    notes.push(`Truncated to the end of ${bytes} bytes of output. The whole output is in ${file}`);
   if (flaw !== undefined) notes.push(flaw);
   return notes;
 }
 
 function endNote({ exitCode, signal, stopped }: GroupEnd, timeoutMs: number): string | undefined {
-  if (stopped === "timeout") return `Stopped: it was not done after ${timeoutMs} ms`;
+  if (stopped === "timeout") return `Timed out after ${timeoutMs} ms`;
   if (stopped === "aborted") return "Stopped: the call was aborted";
-  if (signal !== undefined) return `Ended by ${signal}`;
+  if (signal !== undefined) return `Killed by ${signal}`;
   return exitCode === 0 ? undefined : `Exit code ${exitCode}`;
 }

@@ -9,7 +9,7 @@ import { callTool, testWorkspace } from "../../../test/support/tool-context.ts";
 import type { ToolContext, ToolResult } from "../../model/tool.ts";
 import { bashTool } from "./bash.ts";
 import { writeTool } from "./write.ts";
-import { guardGit, MAX_FOLDERS_SEARCHED, MAX_REPOSITORY_DEPTH } from "./sandbox-git.ts";
+import { guardGit, MAX_SEARCHED_FOLDERS, MAX_REPOSITORY_DEPTH } from "./sandbox-git.ts";
 
 const sandbox = await findSandbox("what commands in the sandbox can change of git");
 
@@ -106,7 +106,7 @@ test("a folder without repositories is left as it is, and a large one is not sea
   mkdirSync(join(root, deep, ".git"), { recursive: true });
   mkdirSync(join(root, "node_modules/x/.git"), { recursive: true });
   expect((await guarded(root)).paths).toEqual([]);
-  for (let i = 0; i <= MAX_FOLDERS_SEARCHED; i++) mkdirSync(join(root, `a${i}`));
+  for (let i = 0; i <= MAX_SEARCHED_FOLDERS; i++) mkdirSync(join(root, `a${i}`));
   mkdirSync(join(root, "z/.git"), { recursive: true });
   expect((await guarded(root)).paths).toEqual([]);
 });

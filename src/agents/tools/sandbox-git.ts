@@ -1,11 +1,11 @@
 /**
- * What a command in the sandbox may not change of git: whatever decides which programs git runs, for its owner runs git
- * there too, outside. Objects, refs and the index stay as they are, so that an agent can commit.
+ * Protects those files of a repository that decide which programs git runs: the owner also runs git there, outside the
+ * sandbox. Objects, refs and the index stay writable, so that an agent can commit.
  *
- * Each of these is mounted over itself, read-only. What is mounted cannot be renamed or removed, and nor can what is mounted
- * above it: otherwise a command could move the whole repository aside and put another one in its place. What is not there is
- * made first, empty, which means the same to git. The one file for which that is not so is `commondir`, which says that the
- * configuration is elsewhere: one that a command has made is taken away when it has ended.
+ * Each protected file is mounted over itself, read-only. A mount point cannot be renamed or removed. Its parent folders are
+ * mounted, too: otherwise a command could move the whole repository aside and create another one. Missing files are first
+ * created empty, which means the same to git. The exception is `commondir`, which redirects the configuration: if a command
+ * creates one, it is removed after the command has ended.
  */
 import { lstat, mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
@@ -13,54 +13,53 @@ import { basename, dirname, join } from "node:path";
 import { gitDirectoryOf, isGitDirectory, isGitName, wasGitDirectory } from "../../programs/git-directory.ts";
 import { isInside } from "./confine.ts";
 import { hasCode } from "../../model/error-code.ts";
-import type { Mount } from "./mount.ts";
 
-interface Wanted {
+interface GuardedFolders {
   /** All without links. */
   readonly writable: readonly string[];
-  /** What lies in these is seen in another way, or not at all. */
+  /** Folders that are mounted differently, or hidden. */
   readonly closed: readonly string[];
-  /** Git directories of which nothing may be changed. */
+  /** Git directories that must not be changed. */
   readonly readOnly: readonly string[];
 }
 
-/** To be disposed of when the command has ended. */
+/** Dispose of it when the command has ended. */
 interface GitGuard extends AsyncDisposable {
   readonly mounts: readonly Mount[];
 }
 
-/** How deep repositories are looked for in a folder, and in how many folders: beyond that they are not guarded. */
+/** The bounds of the search for repositories, by depth and by number of folders. Beyond them, repositories are unprotected. */
 export const MAX_REPOSITORY_DEPTH = 4;
-export const MAX_FOLDERS_SEARCHED = 1_000;
+export const MAX_SEARCHED_FOLDERS = 1_000;
 
-/** Nobody works on repositories in there, and there are many folders. */
+/** Repositories in there are not worked on, and it has many folders. */
 const PASSED_OVER = "node_modules";
 
-type How = "--bind" | "--ro-bind";
+type BindMode = "--bind" | "--ro-bind";
 
-/** A command that may be running: where it can write, and what it cannot move. */
-interface Running {
+/** A command that may be running: its writable folders, and the paths that it cannot move. */
+interface RunningCommand {
   readonly roots: readonly string[];
-  readonly held: ReadonlyMap<string, How>;
-  /** Each `commondir` that must not be there when it has ended. */
+  readonly held: ReadonlyMap<string, BindMode>;
+  /** Each `commondir` that must not exist after it has ended. */
   readonly unwanted: readonly string[];
 }
 
 /**
- * A command that runs at the same time could put a link where we mount, and what the link leads to would be mounted. So
- * where another one can write, only that is guarded which it cannot move either; and commands are prepared one after
- * the other.
+ * A concurrent command could replace a mount point by a link, and then the target of the link would be mounted. So in
+ * folders that another command can write to, we only guard paths that it cannot move either. Commands are prepared one at
+ * a time.
  */
-const running = new Set<Running>();
+const running = new Set<RunningCommand>();
 let preparing: Promise<unknown> = Promise.resolve();
 
-export async function guardGit(wanted: Wanted): Promise<GitGuard> {
+export async function guardGit(wanted: GuardedFolders): Promise<GitGuard> {
   const mine = preparing.then(() => prepare(wanted));
   preparing = mine.catch(() => {});
   return mine;
 }
 
-async function prepare(wanted: Wanted): Promise<GitGuard> {
+async function prepare(wanted: GuardedFolders): Promise<GitGuard> {
   const others = [...running].filter(({ roots }) =>
     roots.some((theirs) => wanted.writable.some((ours) => isInside(ours, theirs) || isInside(theirs, ours))),
   );
@@ -72,7 +71,7 @@ async function prepare(wanted: Wanted): Promise<GitGuard> {
   }
   const { held, unwanted } = guarding;
   unwanted.push(...others.flatMap((other) => other.unwanted).filter((path) => held.has(dirname(path))));
-  const own: Running = { roots: wanted.writable, held, unwanted };
+  const own: RunningCommand = { roots: wanted.writable, held, unwanted };
   running.add(own);
   return {
     mounts: Array.from(held, ([at, how]) => ({ at, words: [how, at, at] })),
@@ -83,8 +82,8 @@ async function prepare(wanted: Wanted): Promise<GitGuard> {
   };
 }
 
-/** What each of them holds, of those that can reach it. */
-function heldByAll(others: readonly Running[]): [path: string, how: How][] {
+/** The paths that are held by every command that can reach them. */
+function heldByAll(others: readonly RunningCommand[]): [path: string, how: BindMode][] {
   return others
     .flatMap(({ held }) => [...held])
     .filter(([path]) =>
@@ -93,24 +92,24 @@ function heldByAll(others: readonly Running[]): [path: string, how: How][] {
 }
 
 class Guarding {
-  readonly held = new Map<string, How>();
+  readonly held = new Map<string, BindMode>();
   readonly unwanted: string[] = [];
-  readonly #wanted: Wanted;
-  #left = MAX_FOLDERS_SEARCHED;
+  readonly #wanted: GuardedFolders;
+  #left = MAX_SEARCHED_FOLDERS;
 
-  constructor(wanted: Wanted) {
+  constructor(wanted: GuardedFolders) {
     this.#wanted = wanted;
   }
 
-  /** `isOurs`: nobody else can change what is in there. */
+  /** `isOurs`: no other command can write to it. */
   async guardRoot(root: string, { isOurs }: { readonly isOurs: boolean }): Promise<void> {
     const around = gitDirectoryOf(join(root, "a file"));
-    if (around !== undefined && around !== root) this.hold(root, "--ro-bind", root); // in the middle of one
+    if (around !== undefined && around !== root) this.hold(root, "--ro-bind", root); // inside a git directory
     else if (isOurs && around === root) await this.#guardFolder(root, root, isLinkedTree(root));
     else if (isOurs) await this.#search(root, root);
   }
 
-  /** The nearest first, so that the limit is reached by what lies deepest. */
+  /** Breadth-first, so that the limit cuts off the deepest folders. */
   async #search(start: string, root: string): Promise<void> {
     let level = [start];
     for (let depth = 0; depth <= MAX_REPOSITORY_DEPTH && level.length > 0; depth++) {
@@ -125,7 +124,7 @@ class Guarding {
     }
   }
 
-  /** Guards what is git's in a folder, and gives the folders to look into. */
+  /** Guards git's entries in a folder, and returns the subfolders to search. */
   async #enter(folder: string, root: string): Promise<string[]> {
     const further: string[] = [];
     for (const entry of await entriesOf(folder)) {
@@ -133,13 +132,13 @@ class Guarding {
       if (this.#wanted.closed.includes(path)) continue;
       if (isGitName(entry.name)) {
         if (entry.isDirectory()) await this.#guardFolder(path, root);
-        else if (entry.isFile()) this.hold(path, "--ro-bind", root); // it says where the git directory is
+        else if (entry.isFile()) this.hold(path, "--ro-bind", root); // it points to the git directory
       } else if (entry.isDirectory() && entry.name !== PASSED_OVER) further.push(path);
     }
     return further;
   }
 
-  /** `isLinked`: the git directory of a linked work tree, which has its configuration in that of the main one. */
+  /** `isLinked`: the git directory of a linked work tree, whose configuration is in the main one. */
   async #guardFolder(folder: string, root: string, isLinked = false): Promise<void> {
     const isClosed = this.#wanted.readOnly.some((closed) => isInside(folder, closed));
     const isWhole = isClosed || (await this.#isOdd(folder, isLinked));
@@ -157,7 +156,7 @@ class Guarding {
     await this.#search(join(folder, "modules"), root);
   }
 
-  /** Links cannot be held; and a main repository that has its configuration elsewhere was tampered with. */
+  /** Links cannot be held, and a main repository with a `commondir` was tampered with. */
   async #isOdd(folder: string, isLinked: boolean): Promise<boolean> {
     const kinds = await Promise.all(
       [...FILES, "info", "hooks", "modules", "worktrees"].map((name) => kindOf(join(folder, name))),
@@ -170,8 +169,8 @@ class Guarding {
     if ((await kindOf(path)) !== undefined) this.hold(path, "--ro-bind", root);
   }
 
-  /** With all above it, up to the folder that is mounted anyway. */
-  hold(path: string, how: How, root: string): void {
+  /** Holds a path and its parents, up to the folder that is mounted anyway. */
+  hold(path: string, how: BindMode, root: string): void {
     for (let above = dirname(path); above !== root && isInside(above, root); above = dirname(above))
       if (!this.held.has(above)) this.held.set(above, "--bind");
     if (this.held.get(path) !== "--ro-bind") this.held.set(path, how);
@@ -204,11 +203,20 @@ async function kindOf(path: string): Promise<"link" | "other" | undefined> {
   }
 }
 
-/** Where nothing can be made, a command can make nothing either. */
+/** If this fails, the command cannot create it either. */
 async function makeFolder(path: string): Promise<void> {
   await mkdir(path).catch(() => {});
 }
 
 async function makeFile(path: string): Promise<void> {
   await writeFile(path, "", { flag: "wx" }).catch(() => {});
+}
+
+/** A path in the sandbox. */
+export interface Mount {
+  readonly at: string;
+  /** Arguments for bubblewrap. */
+  readonly words: readonly string[];
+  /** Created for the sandbox, regardless of the agent's folders. */
+  readonly isFresh?: true;
 }

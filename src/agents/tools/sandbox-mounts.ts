@@ -1,37 +1,36 @@
 /**
- * Which folders of an agent are in its sandbox, and where. Each is at its own path, so that a path means the same
- * inside and outside, and what lies in it leads nowhere else: a link out of it points at nothing.
+ * Plans which folders of an agent are mounted in its sandbox. Each is mounted at its own path, so a path means the same
+ * inside and outside, and links that lead out of the folders are broken.
  *
- * A folder inside another one is not looked up again: the agent can have put a link in its place.
+ * A folder inside another one is not resolved again, because the agent may have replaced it by a link.
  */
 import { realpath } from "node:fs/promises";
 import { resolve } from "node:path";
 
 import { isInside } from "./confine.ts";
 import { hasCode } from "../../model/error-code.ts";
-import type { Mount } from "./mount.ts";
-import { guardGit } from "./sandbox-git.ts";
+import { guardGit, type Mount } from "./sandbox-git.ts";
 
-interface Wanted {
+interface SandboxFolders {
   readonly writable: readonly string[];
   readonly readable: readonly string[];
   readonly hidden: readonly string[];
-  /** Git directories of which nothing may be changed. */
+  /** Git directories that must not be changed. */
   readonly readOnly: readonly string[];
-  /** Where the program starts. */
+  /** The working directory. */
   readonly folder: string;
   readonly system: readonly Mount[];
 }
 
-interface Plan {
-  /** In their order. */
+interface MountPlan {
+  /** In mount order. */
   readonly mounts: readonly Mount[];
-  /** Where the program starts. */
+  /** The working directory. */
   readonly place: string;
   readonly guard: AsyncDisposable;
 }
 
-export async function planMounts(wanted: Wanted): Promise<Plan> {
+export async function planMounts(wanted: SandboxFolders): Promise<MountPlan> {
   const [hidden, readable, given] = await Promise.all([
     findAll(wanted.hidden),
     findAll(wanted.readable),
@@ -39,10 +38,10 @@ export async function planMounts(wanted: Wanted): Promise<Plan> {
   ]);
   const fresh = wanted.system.filter(({ isFresh }) => isFresh === true);
   const screens = [...hidden.map(({ path }) => path), ...fresh.map(({ at }) => at)];
-  // A hidden folder stays hidden also where it is given itself, as in `confine.ts`.
+  // A hidden folder stays hidden even if it is itself one of the writable ones, as in `confine.ts`.
   const open = given.filter(({ real }) => !hidden.some((folder) => folder.real === real));
   const writable = open.filter((each) => !isCovered(each, open, screens) && !isInside(each.real, "/proc"));
-  // Bubblewrap makes what is missing on the way to a mount: in a folder of the agent's, that would stay.
+  // Bubblewrap creates missing parents of a mount point. In an agent's folder, they would remain.
   const system = wanted.system.filter(
     ({ at, isFresh }) => isFresh !== true && !writable.some(({ real }) => isInside(at, real)),
   );
@@ -62,22 +61,22 @@ export async function planMounts(wanted: Wanted): Promise<Plan> {
     ...readable.map(({ real: at }) => ({ at, words: ["--ro-bind", at, at] })),
     ...writable.map(({ real: at }) => ({ at, words: ["--bind", at, at] })),
     ...guard.mounts,
-    // By the path that was given, too: it is what the model was told.
+    // Also under the configured path, which the model knows.
     ...[...readable, ...writable]
       .filter(({ path, real }) => path !== real && !isSeen(path))
       .map(({ path, real }) => ({ at: path, words: ["--symlink", real, path] })),
   ];
   const start = resolve(wanted.folder);
   return {
-    // What a folder is in comes before the folder; of two at the same place, the later one is seen.
+    // Parents come before their children; of two mounts at the same path, the later one wins.
     mounts: mounts.toSorted((a, b) => depthOf(a.at) - depthOf(b.at)),
     place: writable.find(({ path }) => path === start)?.real ?? start,
     guard,
   };
 }
 
-/** Whether it is seen anyway, in a folder with nothing before it. */
-function isCovered({ path }: Found, given: readonly Found[], screens: readonly string[]): boolean {
+/** Whether it is visible anyway, inside another folder that is not screened. */
+function isCovered({ path }: FolderPath, given: readonly FolderPath[], screens: readonly string[]): boolean {
   const showsIt = (folder: string): boolean =>
     folder !== path &&
     isInside(path, folder) &&
@@ -85,19 +84,19 @@ function isCovered({ path }: Found, given: readonly Found[], screens: readonly s
   return given.some((other) => other.path !== path && (showsIt(other.path) || showsIt(other.real)));
 }
 
-interface Found {
+interface FolderPath {
   readonly path: string;
   /** Without links. */
   readonly real: string;
 }
 
-/** Those that are not there are left out: they may come. */
-async function findAll(paths: readonly string[]): Promise<Found[]> {
+/** Missing folders are omitted; they may be created later. */
+async function findAll(paths: readonly string[]): Promise<FolderPath[]> {
   const found = await Promise.all([...new Set(paths.map((path) => resolve(path)))].map(find));
   return found.filter((each) => each !== undefined);
 }
 
-async function find(path: string): Promise<Found | undefined> {
+async function find(path: string): Promise<FolderPath | undefined> {
   try {
     return { path, real: await realpath(path) };
   } catch (error) {

@@ -1,29 +1,28 @@
 /**
- * Keeps a program from the rest of the machine, by means of bubblewrap.
+ * Isolates a program from the rest of the machine with bubblewrap.
  *
- * It sees the system's programs, read-only, the agent's own folders, and a `/tmp` of its own. It has no network, no
- * other processes, no capabilities (bubblewrap leaves root all of them, enough to make `/usr` writable again) and a
- * name of its own. Everything it starts ends with it, however it tries to get away: the namespace dies.
+ * The program sees the system's programs, read-only, the agent's folders, and a private `/tmp`. It has no network, sees no
+ * other processes, and has no capabilities (by default, bubblewrap leaves root all of them, enough to remount `/usr`
+ * writable). Everything it starts ends with it, because the process namespace ends.
  */
 import { readlink } from "node:fs/promises";
 
 import type { ToolContext } from "../../model/tool.ts";
 import { hasCode } from "../../model/error-code.ts";
-import type { Mount } from "./mount.ts";
+import type { Mount } from "./sandbox-git.ts";
 import { planMounts } from "./sandbox-mounts.ts";
 
-/** What is started, and where. */
-interface Program {
+interface SandboxedProgram {
   readonly file: string;
   readonly args: readonly string[];
   readonly folder: string;
   readonly environment: Readonly<Record<string, string>>;
-  /** Files and folders that it reads, beside those of the system and of the agent. */
+  /** Files and folders it reads in addition to those of the system and of the agent. */
   readonly needs?: readonly string[];
 }
 
-interface Confined extends Program {
-  /** To be disposed of when it has ended. */
+interface SandboxCommand extends SandboxedProgram {
+  /** Dispose of it when the program has ended. */
   readonly guard?: AsyncDisposable;
 }
 
@@ -33,15 +32,15 @@ type SandboxContext = Pick<
 >;
 
 /**
- * How to start a program so that it is in the sandbox; where there is none, as it is. Its exit code is the
- * program's; one that was ended by a signal has 128 more than the signal's number, as in a shell. Both outputs go
- * to the first. What it leaves in the background has `drainMs` to finish.
+ * The command that runs a program in the sandbox; without a sandbox, the program itself. The exit code is the program's, or
+ * 128 plus the number of the signal that killed it, as in a shell. Errors go to the output. Background processes have
+ * `drainMs` to finish.
  */
 export async function inSandbox(
-  program: Program,
+  program: SandboxedProgram,
   context: SandboxContext,
   { drainMs }: { readonly drainMs: number },
-): Promise<Confined> {
+): Promise<SandboxCommand> {
   if (context.sandbox === undefined) return program;
   const { bubblewrap, hidden = [], readOnly } = context.sandbox;
   const { mounts, place, guard } = await planMounts({
@@ -73,14 +72,14 @@ export async function inSandbox(
       ...program.args,
     ],
     folder: program.folder,
-    // Inherited, not given as arguments: those can be read by everybody on the machine.
+    // Inherited, not passed as arguments, which every user of the machine can read.
     environment: { ...program.environment, ...IDENTITY },
     guard,
   };
 }
 
 const USER_ID = "1000";
-// Of the namespaces, that of users is one that `--unshare-all` would do without.
+// `--unshare-all` treats the user namespace as optional.
 const NAMESPACES = (
   "--unshare-all --unshare-user --die-with-parent --new-session --cap-drop ALL --hostname sandbox " +
   `--uid ${USER_ID} --gid ${USER_ID}`
@@ -88,7 +87,7 @@ const NAMESPACES = (
 
 const IDENTITY = { HOME: "/tmp", TMPDIR: "/tmp", USER: "agent", LOGNAME: "agent" };
 
-/** Files of the system that are not the machine's own. */
+/** System files with generic content. */
 const FILES = [
   { path: "/etc/passwd", text: `agent:x:${USER_ID}:${USER_ID}::/tmp:/bin/sh` },
   { path: "/etc/group", text: `agent:x:${USER_ID}:` },
@@ -96,10 +95,10 @@ const FILES = [
   { path: "/etc/nsswitch.conf", text: "passwd: files\ngroup: files\nhosts: files" },
 ];
 
-/** The first descriptor after the three that every program has. */
+/** The first descriptor after the standard three. */
 const FIRST_FILE = 3;
 
-/** Outside: what bubblewrap itself complains about belongs to the output. */
+/** Runs outside: bubblewrap's own errors belong to the output. */
 const START = [
   `exec 2>&1; exec "$0" "$@" ${FILES.map((_, index) => `${FIRST_FILE + index}<<'END'`).join(" ")}`,
   ...FILES.map(({ text }) => `${text}\nEND`),
@@ -108,8 +107,8 @@ const START = [
 const LOOK_EVERY_MS = 50;
 
 /**
- * Inside: with the end of this shell everything ends. So it waits a moment for what the program has left behind,
- * such as the `tee` that its output went through. Alone are the first process, which is bubblewrap's, and itself.
+ * Runs inside: when this shell exits, everything ends. So it waits briefly for processes left behind, such as a `tee` for
+ * the program's output. Two processes always remain: bubblewrap's first one and this shell.
  */
 const RUN = `"$@"; code=$?
 while [ "$0" -gt "\${tries:=0}" ]; do
@@ -125,7 +124,7 @@ const READ_ONLY = ["/usr"];
 /** Links into /usr on most systems, folders on others. */
 const PROGRAMS = ["/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"];
 
-/** What programs need to start, to know the time and to check certificates. Nothing that could be a secret. */
+/** Needed by programs to start, to know the time zone and to check certificates. None can be a secret. */
 const SETTINGS = [
   "alternatives",
   "ca-certificates",
@@ -163,7 +162,7 @@ function readOnly(at: string): Mount {
   return { at, words: ["--ro-bind-try", at, at] };
 }
 
-/** Undefined: it is no link, or not there. */
+/** Undefined: it is not a link, or does not exist. */
 async function linkTarget(path: string): Promise<string | undefined> {
   try {
     return await readlink(path);

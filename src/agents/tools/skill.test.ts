@@ -47,13 +47,13 @@ test("each agent has its own skills, and one that it does not have is unknown", 
   const tool = createSkillTool(async ({ agent }) => (agent === "main" ? [skill] : []));
   await expect(callTool(tool, { name: "pfd" }, files.context)).rejects.toMatchObject({
     code: "skill_unknown",
-    message: 'No skill is called "pfd"',
-    hint: "The skills are pdf.",
+    message: 'Unknown skill "pfd"',
+    hint: "Your skills: pdf.",
   });
   const context = { ...files.context, agent: "other" as typeof files.context.agent };
   await expect(callTool(tool, { name: "pdf" }, context)).rejects.toMatchObject({
     code: "skill_unknown",
-    hint: "You have no skills. Go on without.",
+    hint: "You have no skills. Continue without one.",
   });
   await expect(callTool(tool, { name: "../../etc" }, files.context)).rejects.toMatchObject({
     code: "skill_unknown",
@@ -64,7 +64,7 @@ test("long instructions are cut and kept in a file, and those that are far too l
   using files = testWorkspace();
   const tool = createSkillTool(async () => [pdf(files, "x".repeat(60 * 1024))]);
   expect((await callTool(tool, { name: "pdf" }, files.context)).text).toMatch(
-    /All of it is in .*turn-1-0\.txt\]$/,
+    /The whole text is in .*turn-1-0\.txt\]$/,
   );
   const longer = createSkillTool(async () => [pdf(files, "x".repeat(MAX_SKILL_BYTES + 1))]);
   await expect(callTool(longer, { name: "pdf" }, files.context)).rejects.toMatchObject({

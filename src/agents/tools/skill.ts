@@ -2,34 +2,34 @@ import { z } from "zod";
 
 import { CortexError } from "../../model/errors.ts";
 import type { Tool, ToolContext } from "../../model/tool.ts";
-import { defineTool, FILE_TIMEOUT_MS } from "./define.ts";
+import { defineFileTool, FILE_TIMEOUT_MS } from "./file-tool.ts";
 import { openFile } from "./open-inside.ts";
 import { capOutput } from "./output.ts";
 import { readAtMost } from "./read-bytes.ts";
 import { walk } from "./walk.ts";
 
-/** Instructions that are longer are not read. */
+/** Longer instructions are not read. */
 export const MAX_SKILL_BYTES = 1024 * 1024;
-/** How many of its files are named. */
+/** How many of its files are listed. */
 export const MAX_SKILL_FILES = 200;
 
-/** A folder with instructions, as its finder tells of it. Paths are absolute and without links. */
+/** A folder with instructions. Paths are absolute and without links. */
 export interface KnownSkill {
   readonly name: string;
-  /** The file that says what to do. */
+  /** The file with the instructions. */
   readonly file: string;
   readonly folder: string;
 }
 
-/** Gives an agent one of its skills: what it says, and which files come with it. */
+/** Returns the instructions of one of the agent's skills, and a list of its files. */
 export function createSkillTool(
   skillsOf: (asking: Pick<ToolContext, "agent" | "session">) => Promise<readonly KnownSkill[]>,
 ): Tool {
-  return defineTool({
+  return defineFileTool({
     name: "Skill",
     description:
-      "Gives you the instructions of one of your skills, and the list of its files, which you can read with Read. " +
-      "Call it before you do what the skill is for.",
+      "Returns the instructions of one of your skills and a list of its files, which you can open with Read. Call it " +
+      "before you start a task that the skill is for.",
     parameters: z.strictObject({ name: z.string().min(1).max(64).describe("The name of the skill") }),
     writes: false,
     repeatable: true,
@@ -46,7 +46,7 @@ export function createSkillTool(
   });
 }
 
-/** What was found where there are no links is opened only where there are none. */
+/** The path had no links when the skill was found; `openFile` fails if it has any now. */
 async function readSkill({ file }: KnownSkill, { signal }: ToolContext): Promise<string> {
   await using handle = await openFile({ path: file, shown: file });
   const bytes = await readAtMost(handle, MAX_SKILL_BYTES, signal);
@@ -74,13 +74,13 @@ async function describeFiles({ file, folder }: KnownSkill, { signal }: ToolConte
 
 function skillUnknown(name: string, skills: readonly KnownSkill[]): CortexError {
   const known = skills.map((each) => each.name).join(", ");
-  return new CortexError("skill_unknown", `No skill is called ${JSON.stringify(name)}`, {
-    hint: known === "" ? "You have no skills. Go on without." : `The skills are ${known}.`,
+  return new CortexError("skill_unknown", `Unknown skill ${JSON.stringify(name)}`, {
+    hint: known === "" ? "You have no skills. Continue without one." : `Your skills: ${known}.`,
   });
 }
 
 function tooLong(file: string): CortexError {
   return new CortexError("skill_invalid", `${file} has more than ${MAX_SKILL_BYTES / 1024 / 1024} MiB`, {
-    hint: "Go on without the skill, and tell the user.",
+    hint: "Continue without the skill, and tell the user.",
   });
 }

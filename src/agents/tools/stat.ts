@@ -2,24 +2,24 @@ import { lstat, readlink } from "node:fs/promises";
 import { z } from "zod";
 
 import { confineEntry } from "./confine.ts";
-import { defineTool, FILE_TIMEOUT_MS, pathParameter } from "./define.ts";
-import { kindOf } from "./walk.ts";
+import { defineFileTool, FILE_TIMEOUT_MS, pathParameter } from "./file-tool.ts";
+import { entryKind } from "./walk.ts";
 
-export const statTool = defineTool({
+export const statTool = defineFileTool({
   name: "Stat",
-  description: "Says what is at a path: its kind, size, time of change, permissions, and where a link leads.",
+  description: "Shows the kind, size, modification time and permissions of a path, and the target of a link.",
   parameters: z.strictObject({ path: pathParameter }),
   writes: false,
   repeatable: true,
   timeoutMs: FILE_TIMEOUT_MS,
-  // Where a link leads is for whoever made it to say.
+  // The creator of a link chooses the text of its target.
   trust: { untrusted: true, private: true },
   async run({ path }, context) {
     const place = await confineEntry(path, context);
     const stats = await lstat(place.path);
     const facts = {
       path: place.shown,
-      kind: kindOf(stats),
+      kind: entryKind(stats),
       size: stats.size,
       modified: stats.mtime.toISOString(),
       mode: (stats.mode & 0o7777).toString(8).padStart(4, "0"),

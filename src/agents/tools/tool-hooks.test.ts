@@ -102,10 +102,10 @@ test.each<[string, string, Partial<BeforeCall>]>([
 });
 
 test.each<[string, Played, RegExp]>([
-  ["fails", { script: "echo oh >&2; exit 3" }, /ended with code 3: oh/],
-  ["is killed", { script: "kill -9 $$" }, /ended with (SIGKILL|code 137)/],
-  ["takes too long", { script: "exec sleep 60", timeoutMs: 50 }, /took longer than 50 ms/],
-  ["answers nonsense", { script: says(specific({ permissionDecision: "perhaps" })) }, /something else/],
+  ["fails", { script: "echo oh >&2; exit 3" }, /exited with code 3: oh/],
+  ["is killed", { script: "kill -9 $$" }, /exited with (SIGKILL|code 137)/],
+  ["takes too long", { script: "exec sleep 60", timeoutMs: 50 }, /timed out after 50 ms/],
+  ["answers nonsense", { script: says(specific({ permissionDecision: "perhaps" })) }, /invalid answer/],
   ["never stops talking", { script: `head -c ${MAX_HOOK_OUTPUT + 1} /dev/zero` }, /wrote more than/],
 ])("a guard that %s lets nothing through, and another hook does no harm", async (_, played, problem) => {
   using workspace = testWorkspace();

@@ -1,55 +1,58 @@
 /**
- * The owner's programs that look at tool calls: commands from the configuration, and those that plugins made for
- * Claude Code bring along in `hooks/hooks.json`.
+ * Runs the owner's programs that check tool calls: commands from the configuration, and those of Claude Code plugins in
+ * `hooks/hooks.json`.
  *
- * A program is given the call as JSON on its standard input, and never on its command line. It answers on its
- * standard output with `{"hookSpecificOutput": {"permissionDecision": "allow" | "deny" | "ask",
- * "permissionDecisionReason", "updatedInput", "additionalContext"}}`, or with nothing; exit code 2 refuses the
- * call, and what it wrote to standard error is the reason.
+ * A program receives the call as JSON on standard input, never on its command line. It answers on standard output with
+ * `{"hookSpecificOutput": {"permissionDecision": "allow" | "deny" | "ask", "permissionDecisionReason", "updatedInput",
+ * "additionalContext"}}`, or with nothing. Exit code 2 denies the call, with its standard error as the reason.
  */
 import { z } from "zod";
 
 import type { Json } from "../../model/json.ts";
 import type { ToolContext, ToolResult } from "../../model/tool.ts";
 import type { BeforeCall, HookedCall, ToolHooks } from "../../model/tool-hook.ts";
-import { type Named, namedVariables } from "../../programs/environment.ts";
+import { type NamedVariables, namedVariables } from "../../programs/environment.ts";
 import { type GroupEnd, runGroup } from "../../programs/run-group.ts";
 
 export interface ToolHookCommand {
-  /** As the owner knows it: `toolHooks[0]`, or the file of a plugin. */
+  /** For messages to the owner: `toolHooks[0]`, or the file of a plugin. */
   readonly name: string;
   readonly event: "before" | "after";
   readonly isFor: (tool: string) => boolean;
   /** A line for `/bin/sh`. */
   readonly command: string;
-  /** Where it is run. Not in a workspace: a program that it names could be one that the agent has put there. */
+  /** The working directory. Not a workspace, where the agent could plant a program. */
   readonly folder: string;
   readonly timeoutMs: number;
-  /** What it is told of itself. */
-  readonly told?: Readonly<Record<string, string>>;
-  /** The variables that it is given beside those that the agent's commands have. */
+  /** Environment variables about the hook itself. */
+  readonly variables?: Readonly<Record<string, string>>;
+  /** Names of variables that it gets in addition to those of the agent's commands. */
   readonly env?: readonly string[];
-  /** A call is refused where this one cannot be asked. */
+  /** If this hook fails, the call is denied. */
   readonly isGuard: boolean;
 }
 
-/** What a hook may write, in bytes. */
+/** The limit on a hook's output, in bytes. */
 export const MAX_HOOK_OUTPUT = 256 * 1024;
-/** What is shown of it where it is no answer. */
+/** How much of an invalid output is quoted. */
 const MAX_SHOWN = 500;
 const GRACE_MS = 1_000;
 const DRAIN_MS = 250;
 
-/** Exit code by which a hook refuses. */
-const REFUSED = 2;
+/** The exit code that denies a call. */
+const DENIED = 2;
 
 export function createToolHooks(
   commands: () => readonly ToolHookCommand[],
-  { log, variable }: { readonly log: (line: string) => void; readonly variable: Named["variable"] },
+  { log, variable }: { readonly log: (line: string) => void; readonly variable: NamedVariables["variable"] },
 ): ToolHooks {
-  const ask = (hook: ToolHookCommand, call: HookedCall, result: ToolResult | undefined): Promise<Answer> =>
+  const ask = (
+    hook: ToolHookCommand,
+    call: HookedCall,
+    result: ToolResult | undefined,
+  ): Promise<HookAnswer> =>
     run(hook, { call, result, variables: namedVariables({ names: hook.env ?? [], variable }) });
-  const asked = (event: ToolHookCommand["event"], tool: string): readonly ToolHookCommand[] =>
+  const hooksFor = (event: ToolHookCommand["event"], tool: string): readonly ToolHookCommand[] =>
     commands().filter((command) => command.event === event && command.isFor(tool));
   return {
     async before(call) {
@@ -57,16 +60,16 @@ export function createToolHooks(
       let decision: BeforeCall["decision"] = "allow";
       const reasons: string[] = [];
       const notes: string[] = [];
-      for (const hook of asked("before", call.tool)) {
+      for (const hook of hooksFor("before", call.tool)) {
         const answer = await ask(hook, { ...call, params }, undefined);
         if (answer.problem !== undefined) log(answer.problem);
         if (answer.problem !== undefined && hook.isGuard)
           return { decision: "deny", reason: answer.problem, params, notes };
         if (answer.decision === "deny")
-          return { decision: "deny", reason: answer.reason ?? `${hook.name} refuses it.`, params, notes };
+          return { decision: "deny", reason: answer.reason ?? `Denied by ${hook.name}.`, params, notes };
         if (answer.decision === "ask") {
           decision = "ask";
-          reasons.push(answer.reason ?? `${hook.name} wants it`);
+          reasons.push(answer.reason ?? `requested by ${hook.name}`);
         }
         params = answer.params ?? params;
         notes.push(...answer.notes);
@@ -75,7 +78,7 @@ export function createToolHooks(
     },
     async after(call, result) {
       const notes: string[] = [];
-      for (const hook of asked("after", call.tool)) {
+      for (const hook of hooksFor("after", call.tool)) {
         const answer = await ask(hook, call, result);
         if (answer.problem !== undefined) log(answer.problem);
         if (answer.decision === "deny" && answer.reason !== undefined) notes.push(answer.reason);
@@ -86,30 +89,30 @@ export function createToolHooks(
   };
 }
 
-interface Answer {
+interface HookAnswer {
   readonly decision?: BeforeCall["decision"];
   readonly reason?: string | undefined;
   readonly params?: Json | undefined;
   readonly notes: readonly string[];
-  /** It could not be asked, or has answered nonsense. */
+  /** The hook failed, or its answer was invalid. */
   readonly problem?: string;
 }
 
-interface Asked {
+interface HookInput {
   readonly call: HookedCall;
   readonly result: ToolResult | undefined;
   readonly variables: Readonly<Record<string, string>>;
 }
 
-async function run(hook: ToolHookCommand, { call, result, variables }: Asked): Promise<Answer> {
-  const [output, errors] = [new Heard(), new Heard()];
+async function run(hook: ToolHookCommand, { call, result, variables }: HookInput): Promise<HookAnswer> {
+  const [output, errors] = [new BoundedOutput(), new BoundedOutput()];
   let end: GroupEnd;
   try {
     end = await runGroup({
       file: "/bin/sh",
       args: ["-c", hook.command],
       folder: hook.folder,
-      environment: { ...call.context.environment, ...variables, ...hook.told },
+      environment: { ...call.context.environment, ...variables, ...hook.variables },
       signal: call.context.signal,
       timeoutMs: hook.timeoutMs,
       graceMs: GRACE_MS,
@@ -121,17 +124,17 @@ async function run(hook: ToolHookCommand, { call, result, variables }: Asked): P
   } catch (error) {
     return problem(hook, `cannot be started: ${String(error)}`);
   }
-  if (end.stopped === "timeout") return problem(hook, `took longer than ${hook.timeoutMs} ms`);
+  if (end.stopped === "timeout") return problem(hook, `timed out after ${hook.timeoutMs} ms`);
   if (end.stopped === "aborted") return problem(hook, "was stopped with its turn");
-  if (end.exitCode === REFUSED)
-    return { decision: "deny", reason: errors.shown() || `${hook.name} refuses it.`, notes: [] };
+  if (end.exitCode === DENIED)
+    return { decision: "deny", reason: errors.shown() || `Denied by ${hook.name}.`, notes: [] };
   if (end.exitCode !== 0)
-    return problem(hook, `ended with ${end.signal ?? `code ${String(end.exitCode)}`}: ${errors.shown()}`);
+    return problem(hook, `exited with ${end.signal ?? `code ${String(end.exitCode)}`}: ${errors.shown()}`);
   if (output.isCut) return problem(hook, `wrote more than ${MAX_HOOK_OUTPUT} bytes`);
   return read(hook, output.text);
 }
 
-/** The names are those of Claude Code, so that hooks written for it work here. */
+/** With the field names of Claude Code, so that its hooks work here. */
 function inputOf(hook: ToolHookCommand, call: HookedCall, result: ToolResult | undefined): Json {
   const context: Pick<ToolContext, "session" | "workspace" | "callId" | "agent" | "turn"> = call.context;
   return {
@@ -156,40 +159,38 @@ const Output = z.object({
       additionalContext: z.string().optional(),
     })
     .optional(),
-  // The older form.
+  // the older form
   decision: z.enum(["approve", "block"]).optional(),
   reason: z.string().optional(),
 });
 
-function read(hook: ToolHookCommand, text: string): Answer {
+function read(hook: ToolHookCommand, text: string): HookAnswer {
   if (text.trim() === "") return { notes: [] };
   let json: unknown;
   try {
     json = JSON.parse(text);
   } catch {
-    // Words that are no JSON are for the log of whoever wrote the hook, as in Claude Code.
-    return { notes: [] };
+    return { notes: [] }; // plain text is ignored, as in Claude Code
   }
   const parsed = Output.safeParse(json);
-  if (!parsed.success)
-    return problem(hook, `answered something else than was asked: ${z.prettifyError(parsed.error)}`);
-  const { hookSpecificOutput: said, decision, reason } = parsed.data;
+  if (!parsed.success) return problem(hook, `returned an invalid answer: ${z.prettifyError(parsed.error)}`);
+  const { hookSpecificOutput: answer, decision, reason } = parsed.data;
   const older = decision === "block" ? "deny" : decision === "approve" ? "allow" : undefined;
-  const decided = said?.permissionDecision ?? older;
+  const decided = answer?.permissionDecision ?? older;
   return {
     ...(decided !== undefined && { decision: decided }),
-    reason: said?.permissionDecisionReason ?? reason,
-    params: said?.updatedInput,
-    notes: said?.additionalContext === undefined ? [] : [said.additionalContext],
+    reason: answer?.permissionDecisionReason ?? reason,
+    params: answer?.updatedInput,
+    notes: answer?.additionalContext === undefined ? [] : [answer.additionalContext],
   };
 }
 
-function problem({ name }: ToolHookCommand, what: string): Answer {
+function problem({ name }: ToolHookCommand, what: string): HookAnswer {
   return { notes: [], problem: `The tool hook ${name} ${what}` };
 }
 
-/** What a program writes, up to a limit. */
-class Heard {
+/** The output of a program, up to a limit. */
+class BoundedOutput {
   readonly #chunks: Buffer[] = [];
   #bytes = 0;
 

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 
 import { testWorkspace, type TestWorkspace } from "../../../test/support/tool-context.ts";
 import { confine } from "./confine.ts";
-import { MAX_DEPTH, walk, type Walk } from "./walk.ts";
+import { MAX_WALK_DEPTH, walk, type Walk } from "./walk.ts";
 
 function put(files: TestWorkspace, ...paths: readonly string[]): void {
   for (const path of paths) {
@@ -59,9 +59,9 @@ test(".git and node_modules are entered only when the walk begins in them", asyn
 
 test("a walk ends at its depth, and at the depth that no walk goes beyond", async () => {
   using files = testWorkspace();
-  put(files, "a/b/c", `${"d/".repeat(MAX_DEPTH + 1)}e`);
+  put(files, "a/b/c", `${"d/".repeat(MAX_WALK_DEPTH + 1)}e`);
   expect(await paths(files, ".", { depth: 2 })).toEqual(["a/", "a/b/", "d/", "d/d/"]);
-  expect((await paths(files, ".", { depth: 1000 })).at(-1)).toBe("d/".repeat(MAX_DEPTH));
+  expect((await paths(files, ".", { depth: 1000 })).at(-1)).toBe("d/".repeat(MAX_WALK_DEPTH));
 });
 
 test("a walk ends after as many entries as it was given", async () => {

@@ -1,46 +1,51 @@
-/** Goes through the folders below a place, in the order of paths, without following links. */
+/** Walks a folder tree in the order of paths, without following links. */
 import type { Dirent } from "node:fs";
 import { opendir } from "node:fs/promises";
 
 import { CortexError } from "../../model/errors.ts";
 import { agentPatterns } from "../../patterns/matcher.ts";
-import { type Place, placeIn } from "./confine.ts";
-import { fileFailure } from "./file-failure.ts";
+import { type ConfinedPath, placeIn } from "./confine.ts";
+import { fileFailure } from "./file-tool.ts";
 import { openFolder } from "./open-inside.ts";
 
-/** Folders that are named but not entered: what is in them is seldom meant, and there is much of it. */
+/** Folders that are listed but not entered: they are large, and their content is rarely wanted. */
 const NOT_ENTERED = new Set([".git", "node_modules"]);
 
-export const MAX_DEPTH = 64;
+export const MAX_WALK_DEPTH = 64;
 
-/** How many files and folders one call looks at. */
+/** How many files and folders one call visits. */
 export const MAX_VISITED = 50_000;
 
 export interface Walk {
   readonly signal: AbortSignal;
-  /** How many entries may still be looked at. Zero at the end: there may be more. */
+  /** How many entries may still be visited. Zero at the end: there may be more. */
   left: number;
-  /** Folders that are named but not entered, as they really are: see `closedFolders`. */
+  /** Folders that are listed but not entered, without links: see `closedFolders`. */
   readonly closed?: ReadonlySet<string>;
   /** How many folders deep; 1 is only what is in the place itself. */
   readonly depth?: number;
 }
 
-export interface Entry {
-  /** From where the walk began, with `/` between names. */
+export interface WalkEntry {
+  /** Relative to the start, with `/` between names. */
   readonly path: string;
-  readonly place: Place;
+  readonly place: ConfinedPath;
   readonly kind: "file" | "folder" | "link" | "other";
 }
 
-/** The folder where it begins must be readable, and is entered whatever its name; others that are not are left out. */
-export async function* walk(start: Place, options: Walk): AsyncGenerator<Entry> {
-  yield* enter(start, "", options, Math.min(options.depth ?? MAX_DEPTH, MAX_DEPTH));
+/** The start must be readable and is entered whatever its name. Unreadable folders below it are skipped. */
+export async function* walk(start: ConfinedPath, options: Walk): AsyncGenerator<WalkEntry> {
+  yield* enter(start, "", options, Math.min(options.depth ?? MAX_WALK_DEPTH, MAX_WALK_DEPTH));
 }
 
-async function* enter(folder: Place, prefix: string, options: Walk, depth: number): AsyncGenerator<Entry> {
+async function* enter(
+  folder: ConfinedPath,
+  prefix: string,
+  options: Walk,
+  depth: number,
+): AsyncGenerator<WalkEntry> {
   for (const { name, kind } of await entriesOf(folder, options)) {
-    const entry: Entry = { path: prefix + name, place: placeIn(folder, name), kind };
+    const entry: WalkEntry = { path: prefix + name, place: placeIn(folder, name), kind };
     yield entry;
     if (kind !== "folder" || depth <= 1 || NOT_ENTERED.has(name)) continue;
     if (options.closed?.has(entry.place.path) === true) continue;
@@ -53,11 +58,11 @@ async function* enter(folder: Place, prefix: string, options: Walk, depth: numbe
   }
 }
 
-/** How many entries are looked at together. */
+/** How many entries are matched together. */
 const BATCH = 256;
 
-export async function* inBatches(entries: AsyncIterable<Entry>): AsyncGenerator<readonly Entry[]> {
-  let batch: Entry[] = [];
+export async function* inBatches(entries: AsyncIterable<WalkEntry>): AsyncGenerator<readonly WalkEntry[]> {
+  let batch: WalkEntry[] = [];
   for await (const entry of entries) {
     batch.push(entry);
     if (batch.length < BATCH) continue;
@@ -67,38 +72,40 @@ export async function* inBatches(entries: AsyncIterable<Entry>): AsyncGenerator<
   if (batch.length > 0) yield batch;
 }
 
-/** The entries whose path a pattern matches. Without a pattern, all of them. */
+/** The entries whose path matches a pattern. Without a pattern, all of them. */
 export async function matching(
-  entries: readonly Entry[],
+  entries: readonly WalkEntry[],
   pattern: string | undefined,
   signal: AbortSignal,
-): Promise<readonly Entry[]> {
+): Promise<readonly WalkEntry[]> {
   if (pattern === undefined || entries.length === 0) return entries;
   const paths = entries.map(({ path }) => path);
   const matches = await agentPatterns.test([pattern], paths, signal);
-  return entries.filter((_, at) => matches[at]![0]);
+  return entries.filter((_, at) => matches[at]?.[0]);
 }
 
-type Named = Pick<Entry, "kind"> & { readonly name: string };
+type FolderEntry = Pick<WalkEntry, "kind"> & { readonly name: string };
 
-async function entriesOf(place: Place, options: Walk): Promise<Named[]> {
+async function entriesOf(place: ConfinedPath, options: Walk): Promise<FolderEntry[]> {
   options.signal.throwIfAborted();
-  const entries: Named[] = [];
+  const entries: FolderEntry[] = [];
   await using folder = await openFolder(place);
   for await (const entry of await opendir(folder.at())) {
     if (options.left === 0) break;
     options.left -= 1;
-    entries.push({ name: entry.name, kind: kindOf(entry) });
+    entries.push({ name: entry.name, kind: entryKind(entry) });
   }
   return entries.toSorted((a, b) => (sortKey(a) < sortKey(b) ? -1 : 1));
 }
 
-/** With this key, the paths of a whole walk come out sorted. */
-function sortKey({ name, kind }: Named): string {
+/** Sorting by this key sorts the paths of the whole walk. */
+function sortKey({ name, kind }: FolderEntry): string {
   return kind === "folder" ? `${name}/` : name;
 }
 
-export function kindOf(entry: Pick<Dirent, "isFile" | "isDirectory" | "isSymbolicLink">): Entry["kind"] {
+export function entryKind(
+  entry: Pick<Dirent, "isFile" | "isDirectory" | "isSymbolicLink">,
+): WalkEntry["kind"] {
   if (entry.isFile()) return "file";
   if (entry.isDirectory()) return "folder";
   return entry.isSymbolicLink() ? "link" : "other";

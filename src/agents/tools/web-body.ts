@@ -1,33 +1,33 @@
-/** Reads the body of a page as far as it is wanted, whatever its server does. */
+/** Reads the body of a page up to a limit, whatever its server does. */
 import type { IncomingMessage } from "node:http";
 import { pipeline, type Transform } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 
 import { CortexError } from "../../model/errors.ts";
 
-/** What is read of a page, counted after it is unpacked. */
+/** How much of a page is read, counted after decompression. */
 export const MAX_PAGE_BYTES = 2 * 1024 * 1024;
 
-const UNPACKERS: Readonly<Record<string, () => Transform>> = {
-  gzip: createGunzip,
-  "x-gzip": createGunzip,
-  deflate: createInflate,
-  br: createBrotliDecompress,
-};
+const DECOMPRESSORS: ReadonlyMap<string, () => Transform> = new Map<string, () => Transform>([
+  ["gzip", createGunzip],
+  ["x-gzip", createGunzip],
+  ["deflate", createInflate],
+  ["br", createBrotliDecompress],
+]);
 
-export interface Body {
+export interface PageBody {
   readonly bytes: Buffer;
-  /** Why this is not all of it. */
+  /** Why it is incomplete. */
   readonly cut?: "size" | "broken";
 }
 
-/** A body that breaks off is given as far as it came. An abort is one too: the caller knows its signal. */
-export async function readBody(response: IncomingMessage, maxBytes: number): Promise<Body> {
-  const source = unpacked(response);
+/** A body that breaks off is returned as far as it arrived. So is an aborted one: the caller checks its signal. */
+export async function readPageBody(response: IncomingMessage, maxBytes: number): Promise<PageBody> {
+  const source = decompressed(response);
   const chunks: Buffer[] = [];
   let length = 0;
   try {
-    for await (const chunk of source as AsyncIterable<Buffer>) {
+    for await (const chunk of source) {
       chunks.push(chunk);
       length += chunk.length;
       if (length > maxBytes) return { bytes: Buffer.concat(chunks).subarray(0, maxBytes), cut: "size" };
@@ -40,21 +40,21 @@ export async function readBody(response: IncomingMessage, maxBytes: number): Pro
   return { bytes: Buffer.concat(chunks) };
 }
 
-function unpacked(response: IncomingMessage): AsyncIterable<unknown> {
+function decompressed(response: IncomingMessage): AsyncIterable<Buffer> {
   const encoding = response.headers["content-encoding"]?.trim().toLowerCase() ?? "identity";
   if (encoding === "identity" || encoding === "") return response;
-  const unpack = Object.hasOwn(UNPACKERS, encoding) ? UNPACKERS[encoding]! : undefined;
-  if (unpack === undefined) {
+  const decompressor = DECOMPRESSORS.get(encoding);
+  if (decompressor === undefined) {
     response.destroy();
-    throw new CortexError("tool_failed", `The page is packed as "${encoding}", which was not asked for`, {
+    throw new CortexError("tool_failed", `Unsupported content encoding "${encoding}"`, {
       hint: "Fetch another page.",
     });
   }
-  // An error of either end arrives at whoever reads the other one.
-  return pipeline(response, unpack(), () => {});
+  // Errors of both streams reach the reader of the last one.
+  return pipeline(response, decompressor(), () => {});
 }
 
-/** Encoded as the header says, else as an HTML page says of itself, else in UTF-8. */
+/** Decodes by the charset of the header, else of the HTML page itself, else as UTF-8. */
 export function decodeText(bytes: Buffer, contentType: string): string {
   const charset =
     /;\s*charset\s*=\s*"?([\w.:-]+)/i.exec(contentType)?.[1] ??
@@ -62,11 +62,11 @@ export function decodeText(bytes: Buffer, contentType: string): string {
   try {
     return new TextDecoder(charset).decode(bytes);
   } catch {
-    return new TextDecoder().decode(bytes); // Nobody knows that charset: most of the web is UTF-8.
+    return new TextDecoder().decode(bytes); // unknown charset
   }
 }
 
-/** The HTML standard looks as far. */
+/** As far as the HTML standard requires. */
 const CHARSET_PROBE_BYTES = 1024;
 
 function declaredCharset(bytes: Buffer): string | undefined {

@@ -1,35 +1,35 @@
 /**
- * Where a URL leads, and whether an agent may go there.
+ * Resolves a URL, and decides whether an agent may connect to it.
  *
- * A name can stand for any address and for another one a moment later. So it is resolved here, once, the
- * addresses are judged, and the connection is made to those and to no others. Every redirect comes through
- * here again.
+ * A name can resolve to any address, and to a different one a moment later. So it is resolved here, once, its addresses are
+ * checked, and the connection is made to them and no others. Every redirect goes through the same check.
  */
 import type { LookupAddress } from "node:dns";
 import { isIP } from "node:net";
 
 import { CortexError } from "../../model/errors.ts";
 import { allowsHost, type Permissions } from "../../model/permissions.ts";
+import { truncate } from "../../model/truncate.ts";
 import { isPublicAddress } from "./public-address.ts";
 
 export const MAX_URL_LENGTH = 8192;
 
-/** All addresses of a name. Rejects where there are none. */
+/** All addresses of a name. Rejects if there are none. */
 export type Lookup = (host: string) => Promise<readonly LookupAddress[]>;
 
-export interface Destination {
+export interface WebDestination {
   readonly url: URL;
-  /** Without the brackets of IPv6. */
+  /** Without the brackets of an IPv6 address. */
   readonly host: string;
   readonly port: number;
-  /** All of them may be connected to. */
+  /** Connections to all of them are allowed. */
   readonly addresses: readonly LookupAddress[];
 }
 
 export async function findDestination(
   url: URL,
   { permissions, lookup }: { readonly permissions: Permissions; readonly lookup: Lookup },
-): Promise<Destination> {
+): Promise<WebDestination> {
   checkUrl(url);
   const name = nameIn(url);
   if (!allowsHost(permissions, name)) throw notAllowed(name);
@@ -44,27 +44,27 @@ export function parseUrl(text: string, base?: URL): URL {
   const url = URL.parse(text, base?.href);
   if (url !== null) return url;
   throw new CortexError("tool_input_invalid", `${quote(text)} is not a URL`, {
-    hint: "Give a whole URL, like https://example.com/page.",
+    hint: "Give a complete URL, like https://example.com/page.",
   });
 }
 
 function checkUrl({ href, protocol, username, password }: URL): void {
   if (protocol !== "http:" && protocol !== "https:")
     throw new CortexError("tool_input_invalid", `${quote(href)} is neither http nor https`, {
-      hint: "Only web pages can be fetched. Files are for Read.",
+      hint: "Only web pages can be fetched. For files, use Read.",
     });
   if (username !== "" || password !== "")
-    throw new CortexError("tool_input_invalid", "A URL with a user name or password in it is not fetched", {
-      hint: "Leave out what stands before the @.",
+    throw new CortexError("tool_input_invalid", "URLs with a user name or password are not allowed", {
+      hint: "Remove everything before the @.",
     });
 }
 
-/** As in permissions: an address of IPv6 is in brackets, and there is no dot at the end. */
+/** In the form of permissions: IPv6 addresses in brackets, no trailing dot. */
 function nameIn({ hostname, href }: URL): string {
   const name = hostname.replace(/\.$/, "");
   if (name !== "") return name;
-  throw new CortexError("tool_input_invalid", `${quote(href)} names no host`, {
-    hint: "Give a whole URL, like https://example.com/page.",
+  throw new CortexError("tool_input_invalid", `${quote(href)} has no host`, {
+    hint: "Give a complete URL, like https://example.com/page.",
   });
 }
 
@@ -86,8 +86,8 @@ async function resolve(host: string, lookup: Lookup): Promise<readonly LookupAdd
 }
 
 /**
- * Whether whoever set the permissions meant this very host, in every list: that is the owner's exception for a
- * machine of theirs. A pattern with a star never is, not even for a host that has the star in its name.
+ * Whether every list of permissions names exactly this host: the owner's exception for their own machines. A wildcard
+ * pattern never counts, not even for a host with a star in its name.
  */
 function namesHost({ hosts }: Permissions, name: string): boolean {
   return !name.includes("*") && hosts.length > 0 && hosts.every((patterns) => patterns.includes(name));
@@ -95,27 +95,27 @@ function namesHost({ hosts }: Permissions, name: string): boolean {
 
 function notAllowed(host: string): CortexError {
   return new CortexError("host_forbidden", `This agent may not reach the host ${quote(host)}`, {
-    hint: "Hosts are allowed in `permissions.hosts` of the persona. Ask the user if it is needed.",
+    hint: "The persona's `permissions.hosts` lists the allowed hosts. Ask the user if you need this one.",
   });
 }
 
 function notPublic(host: string, address: string): CortexError {
   const leads = host === address ? "" : `, at ${address},`;
   return new CortexError("host_forbidden", `The host ${quote(host)}${leads} is not on the public internet`, {
-    hint: "A host of the own network is reached only where `permissions.hosts` of the persona names it in full, without a star.",
+    hint: "A host on the local network is allowed only if the persona's `permissions.hosts` contains its full name, without a wildcard.",
   });
 }
 
 function notFound(host: string, cause?: unknown): CortexError {
-  return new CortexError("tool_failed", `No address was found for the host ${quote(host)}`, {
-    hint: "Check how it is spelt.",
+  return new CortexError("tool_failed", `No address found for the host ${quote(host)}`, {
+    hint: "Check its spelling.",
     cause,
   });
 }
 
-/** Enough of a URL to recognise it by. */
+/** Enough to recognize a URL. */
 const MAX_SHOWN = 200;
 
 function quote(text: string): string {
-  return JSON.stringify(text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text);
+  return JSON.stringify(truncate(text, MAX_SHOWN));
 }

@@ -79,10 +79,10 @@ test("of what is no text, type and size are said and nothing is read", async () 
   await using picture = await playWeb(page("image/png", Buffer.alloc(1234), { "content-length": "1234" }));
   expect((await fetchPage(picture, "http://example.com/a.png")).text).toBe(
     "(no content)\n\n[200 http://example.com/a.png (image/png)]\n" +
-      "[Not shown: image/png is no text. Its size is 1234 bytes]",
+      "[Not shown: image/png is not text (size: 1234 bytes)]",
   );
   await using liar = await playWeb(page("text/plain", Buffer.from("PK\0\u0001")));
-  expect((await fetchPage(liar, "http://example.com")).text).toContain("[Not shown: it is no text.");
+  expect((await fetchPage(liar, "http://example.com")).text).toContain("[Not shown: it is not text");
   await using shy = await playWeb((response) => void response.end("plain words"));
   expect((await fetchPage(shy, "http://example.com")).text).toContain(
     "plain words\n\n[200 http://example.com/ (no type)]",
@@ -122,7 +122,7 @@ test("of a long page the beginning is shown, and all of it is in a file", async 
   const tool = createWebFetchTool({ web: played.web });
   const { text } = await callTool(tool, { url: "http://example.com" }, files.context);
   const path = join(files.context.outputFolder, "turn-1-0.txt");
-  expect(text).toContain(`[This is the beginning. All of it is in ${path}]\n\n[200 `);
+  expect(text).toContain(`[Truncated. The whole text is in ${path}]\n\n[200 `);
   expect(readFileSync(path, "utf8")).toBe(body.trimEnd());
 });
 
@@ -143,7 +143,7 @@ test("a page that is packed in an unknown way, or badly, is an error that says s
     await expect(fetchPage(played, "http://example.com")).rejects.toMatchObject({ code: "tool_failed" });
   }
   await using broken = await playWeb(page("text/plain", "no gzip", { "content-encoding": "gzip" }));
-  expect((await fetchPage(broken, "http://example.com")).text).toContain("only 0 bytes arrived");
+  expect((await fetchPage(broken, "http://example.com")).text).toContain("only 0 bytes of the page arrived");
 });
 
 test.each([
@@ -181,7 +181,7 @@ test("a page that comes too slowly is shown as far as it came", async () => {
   const tool = createWebFetchTool({ web: played.web, timeoutMs: 2000 });
   const { text } = await callTool(tool, { url: "http://example.com" }, files.context);
   expect(text).toContain("begun\n\n[200 ");
-  expect(text).toContain("[The page did not come to its end: only 5 bytes arrived]");
+  expect(text).toContain("[The connection broke: only 5 bytes of the page arrived]");
   await closed.promise;
 });
 
@@ -190,7 +190,7 @@ test("a page that breaks off is shown as far as it came", async () => {
     response.writeHead(200, { "content-type": "text/plain", "content-length": "1000" });
     response.write("begun", () => response.destroy());
   });
-  expect((await fetchPage(played, "http://example.com")).text).toContain("only 5 bytes arrived");
+  expect((await fetchPage(played, "http://example.com")).text).toContain("only 5 bytes of the page arrived");
 });
 
 test("a server that does not answer in time is an error that says so", async () => {
@@ -199,7 +199,7 @@ test("a server that does not answer in time is an error that says so", async () 
   const tool = createWebFetchTool({ web: silent.web, timeoutMs: 200 });
   await expect(callTool(tool, { url: "http://example.com" }, files.context)).rejects.toMatchObject({
     code: "tool_failed",
-    message: "There was no answer within 0.2 s",
+    message: "Timed out after 0.2 s",
   });
 });
 
@@ -208,7 +208,7 @@ test("a resolver that does not answer is not waited for", async () => {
   const web = { ...realWeb, lookup: () => new Promise<never>(() => {}) };
   const tool = createWebFetchTool({ web, timeoutMs: 200 });
   await expect(callTool(tool, { url: "http://example.com" }, files.context)).rejects.toMatchObject({
-    message: "There was no answer within 0.2 s",
+    message: "Timed out after 0.2 s",
   });
 });
 
@@ -273,7 +273,7 @@ test("redirects are followed, relative ones too, and the last URL is said", asyn
 test("not too many redirects are followed", async () => {
   await using played = await playWeb(redirectTo("/again"));
   await expect(fetchPage(played, "http://example.com/")).rejects.toMatchObject({
-    message: `There were more than ${MAX_REDIRECTS} redirects`,
+    message: `Too many redirects (limit ${MAX_REDIRECTS})`,
   });
   expect(played.received).toHaveLength(MAX_REDIRECTS + 1);
 });

@@ -1,4 +1,4 @@
-/** Asks a server of the web for a page and follows its redirects, each of which is judged like the first URL. */
+/** Requests a web page and follows redirects, each of which is checked like the first URL. */
 import type { LookupAddress } from "node:dns";
 import { lookup as resolveName } from "node:dns/promises";
 import { once } from "node:events";
@@ -9,20 +9,20 @@ import { connect as connectSecure } from "node:tls";
 
 import { CortexError } from "../../model/errors.ts";
 import type { Permissions } from "../../model/permissions.ts";
-import { type Destination, findDestination, type Lookup, parseUrl } from "./web-destination.ts";
+import { type WebDestination, findDestination, type Lookup, parseUrl } from "./web-destination.ts";
 
 export const MAX_REDIRECTS = 5;
 
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 
-/** Nothing in it tells whose agent it is. */
+/** Reveals nothing about the agent's owner. */
 const HEADERS = {
   "user-agent": "Cortex/1 (agent; WebFetch)",
   accept: "text/html,application/json;q=0.9,text/*;q=0.8,*/*;q=0.5",
   "accept-encoding": "gzip, br",
 } as const;
 
-/** Where the connection is really made to. */
+/** The real target of the connection. */
 interface Route {
   readonly host: string;
   readonly port: number;
@@ -31,8 +31,8 @@ interface Route {
 
 export interface Web {
   readonly lookup: Lookup;
-  /** Must lead to an address of the destination; tests lead it to a server of theirs. */
-  readonly route: (destination: Destination) => Route;
+  /** Must lead to an address of the destination. Tests redirect it to their own server. */
+  readonly route: (destination: WebDestination) => Route;
 }
 
 export const web: Web = {
@@ -43,7 +43,7 @@ export const web: Web = {
 export interface Page {
   readonly url: URL;
   readonly status: number;
-  /** The body is still to be read, or to be destroyed. */
+  /** The caller reads or destroys the body. */
   readonly response: IncomingMessage;
 }
 
@@ -56,13 +56,13 @@ export async function requestPage(
     const found = findDestination(url, { permissions, lookup });
     const destination = await orAborted(found, signal);
     const response = await send(destination, route(destination), signal);
-    const status = response.statusCode!;
+    const status = response.statusCode ?? 0; // set in every response of a server
     const { location } = response.headers;
     if (!REDIRECTS.has(status) || location === undefined) return { url, status, response };
     response.destroy();
     url = parseUrl(location, url);
   }
-  throw new CortexError("tool_failed", `There were more than ${MAX_REDIRECTS} redirects`, {
+  throw new CortexError("tool_failed", `Too many redirects (limit ${MAX_REDIRECTS})`, {
     hint: "Give the URL of the page itself.",
   });
 }
@@ -73,8 +73,12 @@ interface PageOptions {
   readonly signal: AbortSignal;
 }
 
-/** No agent: a connection that another request has made could lead elsewhere. */
-async function send({ url, host }: Destination, route: Route, signal: AbortSignal): Promise<IncomingMessage> {
+/** Without an agent: a reused connection could lead elsewhere. */
+async function send(
+  { url, host }: WebDestination,
+  route: Route,
+  signal: AbortSignal,
+): Promise<IncomingMessage> {
   const isSecure = url.protocol === "https:";
   const name = isIP(host) === 0 ? { servername: host } : {};
   const options: RequestOptions = {
@@ -85,10 +89,10 @@ async function send({ url, host }: Destination, route: Route, signal: AbortSigna
   const request = isSecure ? requestSecure(url, options) : requestPlain(url, options);
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
   request.on("response", resolve);
-  request.on("error", reject); // Stays: a connection may break later too, which the reader of the body notices.
+  request.on("error", reject); // stays: later errors are handled by the reader of the body
   request.on("upgrade", (_, socket) => {
     socket.destroy();
-    reject(new Error("it answered in another protocol"));
+    reject(new Error("it switched protocols"));
   });
   request.end();
   try {
@@ -99,15 +103,16 @@ async function send({ url, host }: Destination, route: Route, signal: AbortSigna
   }
 }
 
-/** Answers with what was judged, whatever is asked. Node tries them one after the other. */
+/** Always returns the checked addresses. Node tries them in order. */
 function pinnedTo(addresses: readonly LookupAddress[]): LookupFunction {
   return (_host, { all }, answer) => {
-    if (all === true) answer(null, [...addresses]);
-    else answer(null, addresses[0]!.address, addresses[0]!.family);
+    const [first] = addresses;
+    if (all === true || first === undefined) answer(null, [...addresses]);
+    else answer(null, first.address, first.family);
   };
 }
 
-/** The system's resolver cannot be stopped, but it need not be waited for. */
+/** The system's resolver cannot be canceled, so an abort stops waiting for it. */
 async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   signal.throwIfAborted();
   const settled = new AbortController();

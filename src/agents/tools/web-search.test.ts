@@ -8,7 +8,7 @@ import {
   createWebSearchTool,
   MAX_ANSWER_BYTES,
   MAX_FOUND_PAGES,
-  MAX_QUERY_LENGTH,
+  MAX_WEB_QUERY_LENGTH,
   MAX_SNIPPET_LENGTH,
   type SearchEndpoint,
 } from "./web-search.ts";
@@ -85,7 +85,7 @@ test("what is no page is left out, and long or broken texts are made readable", 
 });
 
 test("nothing found is said", async () => {
-  expect((await searchIn(json({ results: [] }), { query: "a" })).text).toBe('Nothing was found for "a".');
+  expect((await searchIn(json({ results: [] }), { query: "a" })).text).toBe('No results for "a".');
 });
 
 const keyOf = (value: string | undefined) => ({ variable: "SEARCH_KEY", value });
@@ -125,7 +125,11 @@ test.each([
   ["has something else", json({ hello: "world" }), "format=json"],
   ["has no list", json({ results: { a: 1 } }), "format=json"],
   ["has nothing", json(null), "format=json"],
-  ["has too much", page("application/json", JSON.stringify("x".repeat(MAX_ANSWER_BYTES))), "Ask for less"],
+  [
+    "has too much",
+    page("application/json", JSON.stringify("x".repeat(MAX_ANSWER_BYTES))),
+    "more specific query",
+  ],
 ] satisfies [string, Site, string][])("a service that %s is an error with a hint", async (_, site, hint) => {
   await expect(searchIn(site, { query: "a" }, { apiKey: keyOf("hunter2") })).rejects.toMatchObject({
     code: "tool_failed",
@@ -162,7 +166,7 @@ test("a search can be stopped", async () => {
 test.each([
   {},
   { query: " " },
-  { query: "x".repeat(MAX_QUERY_LENGTH + 1) },
+  { query: "x".repeat(MAX_WEB_QUERY_LENGTH + 1) },
   { query: "a", limit: MAX_FOUND_PAGES + 1 },
 ])("a call that cannot be made is refused (%#)", async (params) => {
   await expect(searchIn(json([]), params)).rejects.toMatchObject({ code: "tool_input_invalid" });

@@ -1,4 +1,4 @@
-/** The tools with which an agent works in its workspace. */
+/** The tools for an agent's workspace. */
 import type { Tool } from "../../model/tool.ts";
 import { bashTool } from "./bash.ts";
 import { editTool } from "./edit.ts";

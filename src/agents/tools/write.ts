@@ -2,16 +2,16 @@ import { z } from "zod";
 
 import { count } from "../../model/count.ts";
 import { confine } from "./confine.ts";
-import { defineTool, FILE_TIMEOUT_MS, pathParameter } from "./define.ts";
+import { defineFileTool, FILE_TIMEOUT_MS, pathParameter } from "./file-tool.ts";
 import { replaceFile } from "./replace-file.ts";
 
-export const writeTool = defineTool({
+export const writeTool = defineFileTool({
   name: "Write",
   description:
-    "Writes a text file, with the folders above it. Replaces what is there: to change a part, use Edit.",
+    "Writes a text file and creates missing folders. Replaces an existing file: to change a part of it, use Edit.",
   parameters: z.strictObject({
     path: pathParameter,
-    content: z.string().describe("All that the file is to hold"),
+    content: z.string().describe("The whole content of the file"),
   }),
   writes: true,
   repeatable: true,

@@ -100,10 +100,7 @@ async function credentialsOf(
   variable: (name: string) => string | undefined,
 ): Promise<Record<string, string>> {
   if (profile.backend !== "pi") return {};
-  const [{ openBackend }, { findCredentials }] = await Promise.all([
-    import("../../agents/pi/provider.ts"),
-    import("../../agents/pi/credentials.ts"),
-  ]);
+  const { findCredentials, openBackend } = await import("../../agents/pi/provider.ts");
   const found: Record<string, string> = {};
   const noting = (name: string): string | undefined => {
     const value = variable(name);

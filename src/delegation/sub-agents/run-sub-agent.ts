@@ -5,8 +5,7 @@
 import type { Readable, Writable } from "node:stream";
 
 import type { Model } from "../../agents/agent.ts";
-import type { NamedProfile } from "../../agents/process/child-work.ts";
-import { runChild } from "../../agents/process/run-child.ts";
+import { type NamedProfile, runChild } from "../../agents/process/run-child.ts";
 import { CortexError } from "../../model/errors.ts";
 import { ACTIVE_PROFILE, type Profile } from "../../model/profile.ts";
 

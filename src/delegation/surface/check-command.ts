@@ -1,4 +1,4 @@
-import { CHECK_LIMITS, type CheckResult, checkSubAgent } from "../../agents/process/check.ts";
+import { CHECK_LIMITS, type CheckResult, checkProtocol } from "../../agents/process/check.ts";
 import { CortexError } from "../../model/errors.ts";
 import { ownEnvironment } from "../../programs/environment.ts";
 import { type Invocation, text } from "../../feature/command.ts";
@@ -12,7 +12,7 @@ export async function checkProgram(given: Invocation): Promise<void | false> {
   const onResult = (result: CheckResult): void => {
     if (!print.json) print.data(result, () => describe(result, print.style));
   };
-  const checks = await checkSubAgent({
+  const checks = await checkProtocol({
     command: words,
     environment: ownEnvironment(environment),
     limits,

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 
 import { temporaryFolder } from "../../../test/support/temporary.ts";
-import { kindOf, parseHeader } from "./parse-header.ts";
+import { scriptKindOf, parseHeader } from "./parse-header.ts";
 import { addHookFile, addShippedHooks, findHookFile, hooksPath, writeNewHook } from "./files.ts";
 
 test("a new home begins with the hooks that come with Cortex, of which one is active", () => {
@@ -15,7 +15,7 @@ test("a new home begins with the hooks that come with Cortex, of which one is ac
   expect(active).toEqual([join(hooksPath(home.path), "default-dm-routing.ts")]);
   for (const file of files) {
     const source = readFileSync(file, "utf8");
-    expect([file, kindOf(source)]).toEqual([file, "hook"]);
+    expect([file, scriptKindOf(source)]).toEqual([file, "hook"]);
     expect(parseHeader(source)).toMatchObject({ title: expect.any(String), description: expect.any(String) });
   }
   expect(readdirSync(home.path)).toEqual(["hooks"]);

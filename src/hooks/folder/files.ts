@@ -1,4 +1,4 @@
-/** The folder of hooks in a home: how it begins, and what is written into it. */
+/** The hooks folder of a home: its initial content, and new files in it. */
 import {
   existsSync,
   mkdtempSync,
@@ -16,17 +16,17 @@ import { writeTemplate } from "./template.ts";
 import { CortexError } from "../../model/errors.ts";
 import { makeHome } from "../../config/home.ts";
 
-/** The hooks that come with Cortex. In a checkout and in the package alike, they lie beside this file's folder. */
+/** The hooks that come with Cortex. The relative path is the same in a checkout and in the package. */
 const SHIPPED = fileURLToPath(new URL("../../../hooks", import.meta.url));
-const ENDINGS = [".ts", ".mts", ".js", ".mjs"] as const;
+const EXTENSIONS = [".ts", ".mts", ".js", ".mjs"] as const;
 
 export function hooksPath(home: string): string {
   return join(home, "hooks");
 }
 
 /**
- * Makes the folder of hooks in a home where there is none, with those that come with Cortex; whoever deletes one of them is
- * rid of it. All of it or nothing: a folder that is there is not looked at. Returns the files.
+ * Creates the hooks folder of a home with the hooks that come with Cortex, atomically. An existing folder is not changed, so
+ * a deleted hook does not come back. Returns the files.
  */
 export function addShippedHooks(home: string): string[] {
   const folder = hooksPath(home);
@@ -42,18 +42,18 @@ export function addShippedHooks(home: string): string[] {
       rmSync(growing, { recursive: true, force: true });
     }
   } catch (error) {
-    if (existsSync(folder)) return []; // somebody else was faster
+    if (existsSync(folder)) return []; // another process was faster
     throw unwritable(folder, error);
   }
   return names.map((name) => join(folder, name));
 }
 
-/** Writes a hook that can be filled in. Returns its path. */
+/** Writes a new hook from a template. Returns its path. */
 export function writeNewHook(home: string, name: string, schedule?: string): string {
   return addHookFile(home, name, writeTemplate(parseHookName(name), schedule));
 }
 
-/** Adds a file. One of that name that is there already, with whatever ending, is `state_conflict`. */
+/** Adds a file. Throws `state_conflict` if the name is taken, with any extension. */
 export function addHookFile(home: string, name: string, source: string): string {
   const folder = hooksPath(home);
   makeHome(home);
@@ -63,7 +63,7 @@ export function addHookFile(home: string, name: string, source: string): string 
   const path = join(folder, `${name}.ts`);
   try {
     for (const [file, content] of editorFiles()) writeMissing(join(folder, file), content);
-    // Whoever watches the folder never sees half of it.
+    // Watchers of the folder never see a partial file.
     const growing = join(folder, `.${name}.new`);
     writeFileSync(growing, source);
     renameSync(growing, path);
@@ -73,20 +73,22 @@ export function addHookFile(home: string, name: string, source: string): string 
   return path;
 }
 
-/** The file of a hook. Undefined: there is none. */
+/** The file of a hook, if it exists. */
 export function findHookFile(home: string, name: string): string | undefined {
-  return ENDINGS.map((ending) => join(hooksPath(home), name + ending)).find((path) => existsSync(path));
+  return EXTENSIONS.map((extension) => join(hooksPath(home), name + extension)).find((path) =>
+    existsSync(path),
+  );
 }
 
-/** What makes editors and Node read the folder as we do: its files are modules, and `cortexd/hooks` is ours. */
+/** Makes editors and Node read the folder as we do: its files are modules, and `cortexd/hooks` is ours. */
 function editorFiles(): readonly (readonly [name: string, content: string])[] {
   const here = fileURLToPath(import.meta.url);
-  const ending = extname(here) === ".ts" ? ".ts" : ".d.ts";
-  const types = join(dirname(dirname(here)), `hook${ending}`);
+  const extension = extname(here) === ".ts" ? ".ts" : ".d.ts";
+  const types = join(dirname(dirname(here)), `hook${extension}`);
   const tsconfig = {
     compilerOptions: {
       target: "es2024",
-      // What Node has of the web is known too; for the rest, `npm install -D @types/node` in the home.
+      // Includes the web APIs of Node; for the rest, run `npm install -D @types/node` in the home.
       lib: ["es2024", "dom"],
       module: "nodenext",
       strict: true,
@@ -108,14 +110,14 @@ function writeMissing(path: string, content: string): void {
 }
 
 function exists(name: string, path: string): CortexError {
-  return new CortexError("state_conflict", `There is a hook "${name}" already, in ${basename(path)}`, {
-    hint: "Choose another name, or change that file: it is read again when it is saved.",
+  return new CortexError("state_conflict", `Hook "${name}" already exists in ${basename(path)}`, {
+    hint: "Choose another name, or edit that file; it is reloaded when you save it.",
   });
 }
 
 function unwritable(path: string, cause: unknown): CortexError {
-  return new CortexError("home_unwritable", `${path} cannot be written`, {
-    hint: "Check its permissions, or name another home with --home or CORTEX_HOME.",
+  return new CortexError("home_unwritable", `Cannot write ${path}`, {
+    hint: "Check its permissions, or choose another home with --home or CORTEX_HOME.",
     cause,
   });
 }

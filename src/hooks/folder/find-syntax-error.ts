@@ -1,9 +1,9 @@
-import { runToEnd } from "../../programs/run-to-end.ts";
+import { runToEnd } from "../../programs/run-group.ts";
 
-/** Of a file that may be as large as a hook may be. */
+/** Enough for the largest allowed file. */
 const TIMEOUT_MS = 20_000;
 
-/** In a process of its own: the parser is large, and used now and then only. What only Node refuses is no error. */
+/** Runs in a separate process, because the parser is large and rarely used. Syntax that only Node rejects is not an error. */
 const PROGRAM = `
   const { stripTypeScriptTypes } = require("node:module");
   try {
@@ -13,13 +13,12 @@ const PROGRAM = `
   }
 `;
 
-/** What keeps a text from being TypeScript, found without running it. Undefined: nothing does. */
+/** The syntax error of a TypeScript source, if any, found without running it. */
 export async function findSyntaxError(source: string): Promise<string | undefined> {
   const args = ["--disable-warning=ExperimentalWarning", "--eval", PROGRAM];
   const run = { file: process.execPath, args, environment: {}, input: source, timeoutMs: TIMEOUT_MS };
   const { exitCode, signal, output, errors } = await runToEnd(run);
-  if (exitCode !== 0)
-    throw new Error(`The check of its syntax ended with ${exitCode ?? signal}: ${errors.trim()}`);
+  if (exitCode !== 0) throw new Error(`The syntax check exited with ${exitCode ?? signal}: ${errors.trim()}`);
   const problem = output.toString().trim();
   return problem === "" ? undefined : problem;
 }

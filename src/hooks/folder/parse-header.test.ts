@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import { kindOf, parseHeader } from "./parse-header.ts";
+import { scriptKindOf, parseHeader } from "./parse-header.ts";
 
 const HEADER = `#!/usr/bin/env node
 // A licence.
@@ -50,5 +50,5 @@ test.each([
   ["console.log(process.argv);", "other"],
   ["// export default\nmodule.exports = 1;", "other"],
 ])("%j is %s", (text, kind) => {
-  expect(kindOf(text)).toBe(kind);
+  expect(scriptKindOf(text)).toBe(kind);
 });

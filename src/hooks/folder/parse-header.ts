@@ -23,7 +23,7 @@ const AS_HOOK = /\b(?:as\s+default|hook)\b/;
 const LOOKS_LIKE_ONE = /\bHookContext\b|["']cortexd\/hooks["']/;
 const COMMENT = /^(?:﻿)?(?:#!.*\n)?(?:\s|\/\/.*\n)*\/\*\*([\s\S]*?)\*\//;
 
-export function kindOf(text: string): ScriptKind {
+export function scriptKindOf(text: string): ScriptKind {
   for (const [, single, list = ""] of text.matchAll(EXPORTS))
     if (single !== undefined || AS_HOOK.test(list)) return "hook";
   return LOOKS_LIKE_ONE.test(text) || tagsOf(text).has("mode") ? "unfinished" : "other";

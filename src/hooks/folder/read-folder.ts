@@ -4,7 +4,7 @@ import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 
 import { HOOK_NAME } from "../hook-name.ts";
-import { kindOf, NO_DEFAULT_EXPORT, parseHeader } from "./parse-header.ts";
+import { scriptKindOf, NO_DEFAULT_EXPORT, parseHeader } from "./parse-header.ts";
 import { errorText, systemErrorCode } from "../../model/errors.ts";
 import type { HookFile } from "../../store/store.ts";
 
@@ -61,7 +61,7 @@ function describe(fileName: string, path: string, content: Content, digest: stri
   const file: HookFile = { name: name.slice(0, 64), mode: "persistent", digest };
   if (content.error !== undefined)
     return { path, file: { ...file, error: content.error }, isLoadable: false };
-  const kind = kindOf(content.text);
+  const kind = scriptKindOf(content.text);
   if (kind === "other") return undefined;
   const { error, ...header } = parseHeader(content.text);
   const script: HookScript = { path, file: { ...file, ...header }, isLoadable: true };

@@ -2,7 +2,7 @@ import { stripTypeScriptTypes } from "node:module";
 import { expect, test } from "vitest";
 
 import { parseHookName } from "../hook-name.ts";
-import { kindOf, parseHeader } from "./parse-header.ts";
+import { scriptKindOf, parseHeader } from "./parse-header.ts";
 import { writeHeader, writeTemplate } from "./template.ts";
 
 test.each([
@@ -10,10 +10,10 @@ test.each([
   ["with a schedule", "every 30m"],
 ])("a new hook %s is a hook that can be loaded, and says what it is called", (_, schedule) => {
   const source = writeTemplate("school-mails", schedule);
-  expect(kindOf(source)).toBe("hook");
+  expect(scriptKindOf(source)).toBe("hook");
   expect(parseHeader(source)).toEqual({
     title: "School mails",
-    description: "What it does, in a sentence",
+    description: "One sentence about what it does",
     mode: "persistent",
     startsDisabled: true,
   });

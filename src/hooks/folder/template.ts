@@ -1,4 +1,4 @@
-/** The text of a new hook: what `cortex hooks new` writes, and the header of what agents write. */
+/** The text of new hooks: the templates of `cortex hooks new`, and the header of hooks written by agents. */
 export interface HookHeader {
   readonly title: string;
   readonly description: string;
@@ -7,22 +7,22 @@ export interface HookHeader {
   readonly tags?: readonly string[];
 }
 
-/** The comment that a hook begins with. */
+/** The comment at the start of a hook. */
 export function writeHeader({ title, description, mode, tags = [] }: HookHeader): string {
   const lines = [`@name ${oneLine(title)}`, `@description ${oneLine(description)}`, `@mode ${mode}`, ...tags];
   return `/**\n${lines.map((line) => ` * ${line}\n`).join("")} */\n`;
 }
 
-/** Nothing in it can end the comment, or begin another tag. */
+/** The result can neither end the comment nor start another tag. */
 function oneLine(text: string): string {
   return text.replaceAll(/\s+/g, " ").replaceAll("*/", "* /").trim();
 }
 
-/** A hook that does nothing yet, and says how it can do something. */
+/** A hook that does nothing yet, with instructions. */
 export function writeTemplate(name: string, schedule?: string): string {
   const header = writeHeader({
     title: titleOf(name),
-    description: "What it does, in a sentence",
+    description: "One sentence about what it does",
     mode: "persistent",
     tags: ["@starts disabled"],
   });
@@ -38,7 +38,7 @@ function titleOf(name: string): string {
 const messageTemplate = (): string => `import type { Filter, HookContext, HookResult } from "cortexd/hooks";
 
 /**
- * Which events the hook is asked about. All that is given must fit; what is left out fits everything.
+ * The events that the hook judges. All given conditions must hold; omitted ones match everything.
  * Patterns are RE2: (?i) ignores case, and there are no backreferences.
  */
 export const filter: Filter = {
@@ -48,13 +48,13 @@ export const filter: Filter = {
   // match: "(?i)invoice",
 };
 
-/** Asked about each event that fits, with ten seconds to answer. A change counts when the file is saved. */
+/** Called for each matching event, with a timeout of ten seconds. A change takes effect when you save the file. */
 export default async function ({ event }: HookContext): Promise<HookResult> {
   if (!/invoice/i.test(event.content ?? "")) return { fire: false };
 
-  // Beside the event, the context has
+  // Besides the event, the context has
   //   query(sql, params)     read the ledger with SQL: events, agent_turns, hook_runs, …
-  //   search(text, options)  find what was said, by its words
+  //   search(text, options)  full-text search over all messages
   //   llm(prompt, { json })  ask a model, within hooks.llmUsdPerDay of cortex.json
   //   now, hook, signal, dbPath
 
@@ -62,8 +62,8 @@ export default async function ({ event }: HookContext): Promise<HookResult> {
     fire: true,
     // One of session, thread, persona, agent and relay.
     routing: { session: "main" },
-    context: { prompt: "This looks like an invoice. Note who wants how much, and by when." },
-    // Keeps the hooks called default-… from answering the same message:
+    context: { prompt: "This looks like an invoice. Note the sender, the amount and the due date." },
+    // Silences the default hooks (default-…) for this message:
     // exclusive: true,
   };
 }
@@ -75,18 +75,18 @@ const scheduleTemplate = (
 ): string => `import type { Filter, HookResult } from "cortexd/hooks";
 
 /**
- * When it fires, on the clock of \`timezone\` in cortex.json: a cron expression, "every 30m", or "at
- * 2026-12-01T09:00". \`cortex hooks next\` shows what that means. With catchUp "once", a moment that was missed
- * while Cortex was down is made up for, once.
+ * The schedule, in the time zone of cortex.json: a cron expression, "every 30m", or "at 2026-12-01T09:00".
+ * \`cortex hooks next\` shows the upcoming runs. With catchUp "once", the hook fires once for times that were missed
+ * while Cortex was down.
  */
 export const filter: Filter = { channels: ["timer"], cron: ${JSON.stringify(schedule)}, catchUp: "skip" };
 
 export default async function (): Promise<HookResult> {
   return {
     fire: true,
-    // A session of its own: the turns of a job stay together, and out of the way.
+    // Its own session keeps the turns of the job together.
     routing: { session: "agent:main:cron:${name}" },
-    context: { prompt: "What is to be done now." },
+    context: { prompt: "Describe the task here." },
     // Timers have no address. To send the answer somewhere:
     // delivery: { channel: "telegram", place: "123" },
   };

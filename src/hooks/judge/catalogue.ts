@@ -83,7 +83,7 @@ export class Catalogue {
   }
 
   /** Whether a hook could want events of this direction, on this channel. If none does, they are not judged. */
-  wants(direction: Direction, channel?: string): boolean {
+  readonly wants = (direction: Direction, channel?: string): boolean => {
     const key = `${direction} ${channel}`;
     const known = this.#wanted.get(key);
     if (known !== undefined) return known;
@@ -95,7 +95,7 @@ export class Catalogue {
     );
     if (this.#wanted.size < MAX_WANTED) this.#wanted.set(key, wanted);
     return wanted;
-  }
+  };
 
   /** Rereads a hook's state and counters. */
   async refresh(name: string): Promise<StoredHook | undefined> {

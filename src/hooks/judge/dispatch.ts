@@ -3,7 +3,7 @@ import type { Config } from "../../config/config.ts";
 import type { Settings } from "../../config/settings.ts";
 import { deliveriesOf, parseDelivery } from "../../delivery/address.ts";
 import type { Firing } from "./judge.ts";
-import type { Destination } from "./normalise-result.ts";
+import type { HookDestination } from "./normalise-result.ts";
 import { checkChain } from "../../model/chain.ts";
 import { CortexError } from "../../model/errors.ts";
 import {
@@ -18,6 +18,7 @@ import {
 import { dispatchIds } from "../../model/ids.ts";
 import type { Json } from "../../model/json.ts";
 import type { Route } from "../../model/target.ts";
+import { truncate } from "../../model/truncate.ts";
 import { type Grant, grantFor } from "../../personas/authority.ts";
 import { resolveRoute } from "../../routing/resolve.ts";
 import { sessionOfEvent } from "../../routing/session-of-event.ts";
@@ -43,7 +44,7 @@ const OURS: ReadonlySet<string> = new Set([
 ]);
 
 /** As `DispatchFor`. Undefined: the sender is a guest, for whom nothing is done, or a relay was started. */
-export async function dispatchFor(
+export async function dispatchOfHook(
   event: StoredEvent,
   hook: string,
   { destination, smart, queueMode, context, delivery }: Firing,
@@ -90,8 +91,7 @@ function lateText(hook: string, { content }: StoredEvent): string {
 const MAX_QUOTE_LENGTH = 200;
 
 function firstWords(text: string): string {
-  const flat = text.replaceAll(/\s+/g, " ").trim();
-  return flat.length <= MAX_QUOTE_LENGTH ? flat : `${flat.slice(0, MAX_QUOTE_LENGTH).toWellFormed()}…`;
+  return truncate(text.replaceAll(/\s+/g, " ").trim(), MAX_QUOTE_LENGTH);
 }
 
 /** An agent's words are not an order: they are a source, like any other program of the owner. */
@@ -150,7 +150,7 @@ function relayWithoutMessage(relay: string): CortexError {
 }
 
 function routeTo(
-  destination: Exclude<Destination, { kind: "relay" }>,
+  destination: Exclude<HookDestination, { kind: "relay" }>,
   { event, grant, config }: { readonly event: StoredEvent; readonly grant: Grant; readonly config: Config },
 ): Route {
   switch (destination.kind) {

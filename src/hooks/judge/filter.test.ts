@@ -8,8 +8,8 @@ import {
   type Circumstances,
   compileFilter,
   matchPatterns,
-  MAX_MATCHED_CHARACTERS,
-  MAX_PATTERN_LENGTH,
+  MAX_MATCHED_CONTENT,
+  MAX_MATCH_LENGTH,
   missedMinute,
   passes,
 } from "./filter.ts";
@@ -50,10 +50,8 @@ test("types are those of the content or of the metadata", async () => {
 
 test("a pattern is found in what is said, up to a length, in a time that grows with it", async () => {
   expect(await does({ match: "x" }, { content: null })).toBe(false);
-  expect(await does({ match: "end$" }, { content: `${"a".repeat(MAX_MATCHED_CHARACTERS)}end` })).toBe(false);
-  expect(await does({ match: "(a+)+$" }, { content: `${"a".repeat(MAX_MATCHED_CHARACTERS - 1)}!` })).toBe(
-    false,
-  );
+  expect(await does({ match: "end$" }, { content: `${"a".repeat(MAX_MATCHED_CONTENT)}end` })).toBe(false);
+  expect(await does({ match: "(a+)+$" }, { content: `${"a".repeat(MAX_MATCHED_CONTENT - 1)}!` })).toBe(false);
 });
 
 test("a pattern that cannot be matched is an error of its own filter, and of no other", async () => {
@@ -104,7 +102,7 @@ test.each([
   [{ chanels: ["a"] }, '"chanels"'],
   [{ channels: [7] }, "strings as `channels`"],
   [{ directions: ["in"] }, '"in"'],
-  [{ match: "x".repeat(MAX_PATTERN_LENGTH + 1) }, `at most ${MAX_PATTERN_LENGTH}`],
+  [{ match: "x".repeat(MAX_MATCH_LENGTH + 1) }, `at most ${MAX_MATCH_LENGTH}`],
   [{ cron: "61 * * * *" }, "Invalid schedule"],
   [{ cron: "* * * * *", timezone: "Mars/Base" }, "Mars/Base"],
   [{ catchUp: "twice" }, '"twice"'],

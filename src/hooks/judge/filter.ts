@@ -23,8 +23,8 @@ export interface CompiledFilter {
 }
 
 /** Patterns are matched against this much of the content, from its start. */
-export const MAX_MATCHED_CHARACTERS = 16 * 1024;
-export const MAX_PATTERN_LENGTH = 1_000;
+export const MAX_MATCHED_CONTENT = 16 * 1024;
+export const MAX_MATCH_LENGTH = 1_000;
 
 const DIRECTIONS: readonly Direction[] = ["received", "sent", "observed", "created", "updated", "deleted"];
 const FIELDS = [
@@ -99,7 +99,7 @@ const NO_PATTERNS: PatternMatches = new Map();
 async function findPatterns(patterns: readonly string[], content: string): Promise<PatternMatches> {
   if (patterns.length === 0) return NO_PATTERNS;
   try {
-    const [found = []] = await ownerPatterns.test(patterns, [content.slice(0, MAX_MATCHED_CHARACTERS)]);
+    const [found = []] = await ownerPatterns.test(patterns, [content.slice(0, MAX_MATCHED_CONTENT)]);
     return new Map(patterns.map((pattern, at) => [pattern, found[at] ?? false]));
   } catch (error) {
     if (!(error instanceof CortexError)) throw error;
@@ -211,8 +211,8 @@ function readCatchUp(value: unknown): "skip" | "once" {
 
 function readPattern(value: unknown): string | undefined {
   const pattern = readText("match", value);
-  if (pattern !== undefined && pattern.length > MAX_PATTERN_LENGTH)
-    throw invalid(`at most ${MAX_PATTERN_LENGTH} characters in \`match\``, pattern);
+  if (pattern !== undefined && pattern.length > MAX_MATCH_LENGTH)
+    throw invalid(`at most ${MAX_MATCH_LENGTH} characters in \`match\``, pattern);
   return pattern;
 }
 

@@ -263,7 +263,7 @@ test("what hooks do wrong is theirs alone", async () => {
   expect(Object.keys(said)).toEqual(["bad-session", "fires", "nonsense", "rejects", "two-targets"]);
   expect(said["fires"]).toBeUndefined();
   expect(said["bad-session"]).toContain('Invalid session key "no good key!"');
-  expect(said["nonsense"]).toContain('The hook returned "yes"');
+  expect(said["nonsense"]).toContain('got "yes"');
   expect(said["rejects"]).toContain("Error: not today");
   expect(said["two-targets"]).toContain("session and persona");
   const errored = (await scene.store.hooks.list()).filter(({ state }) => state === "errored");
@@ -324,7 +324,7 @@ test("a hook that spins keeps no other event from being judged", async () => {
   const runs = await scene.judged(spun);
   expect(runs.map(({ hook, error }) => [hook, error])).toEqual([
     ["fires", undefined],
-    ["spins", "The hook had no result after 6 s"],
+    ["spins", "The hook timed out after 6 s"],
   ]);
 });
 

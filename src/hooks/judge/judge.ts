@@ -21,11 +21,11 @@ import { matchPatterns, missedMinute, passes, skippedMinute } from "./filter.ts"
 import type { HookEvent } from "../hook.ts";
 import { toHookEvent } from "../hook-event.ts";
 import { isDefaultHook } from "../hook-name.ts";
-import { normaliseResult, type Verdict } from "./normalise-result.ts";
-import type { CallOutcome, HookPool, ToAsk } from "../run/pool.ts";
+import { normaliseResult, type HookVerdict } from "./normalise-result.ts";
+import type { HookOutcome, HookPool, ToAsk } from "../run/pool.ts";
 
 /** The verdict of a hook that fires. */
-export type Firing = Extract<Verdict, { fire: true }>;
+export type Firing = Extract<HookVerdict, { fire: true }>;
 
 /**
  * Makes the dispatch of a hook that fires. Undefined: the sender may not ask for anything, or the request is already
@@ -156,7 +156,7 @@ export class Judge implements AsyncDisposable {
     event: StoredEvent,
     hookEvent: HookEvent,
     nowMs: number,
-  ): { readonly hook: ReadyHook; readonly outcome: Promise<CallOutcome> }[] {
+  ): { readonly hook: ReadyHook; readonly outcome: Promise<HookOutcome> }[] {
     const { timezone } = this.#ports.settings.config();
     const asks = hooks.map((hook) => toAsk(hook, event, timezone));
     // A schedule is judged by the minute that the event stands for, however late that is.
@@ -213,7 +213,7 @@ export class Judge implements AsyncDisposable {
   async #conclude(
     event: StoredEvent,
     { stored: { name } }: ReadyHook,
-    outcome: CallOutcome,
+    outcome: HookOutcome,
     others: OtherHooks,
     skipped?: string,
   ): Promise<SilentHookRun | "recorded" | "left"> {
@@ -338,15 +338,15 @@ interface Selection {
   readonly paused: string[];
 }
 
-function notAsked(error: string, startedAtMs: number, endedAtMs: number): CallOutcome {
+function notAsked(error: string, startedAtMs: number, endedAtMs: number): HookOutcome {
   return { value: undefined, error, isPassedOver: false, llmCalls: 0, costUsd: 0, startedAtMs, endedAtMs };
 }
 
 type Answer =
-  | { readonly verdict: Verdict; readonly error?: undefined }
+  | { readonly verdict: HookVerdict; readonly error?: undefined }
   | { readonly verdict?: undefined; readonly error: string };
 
-function readAnswer({ value, error }: CallOutcome): Answer {
+function readAnswer({ value, error }: HookOutcome): Answer {
   if (error !== undefined) return { error };
   try {
     return { verdict: normaliseResult(value) };
@@ -358,7 +358,7 @@ function readAnswer({ value, error }: CallOutcome): Answer {
 
 function toRun(
   hook: string,
-  outcome: CallOutcome,
+  outcome: HookOutcome,
   { verdict, error }: Answer,
   skipped: string | undefined,
 ): SilentHookRun {

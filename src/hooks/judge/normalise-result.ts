@@ -8,22 +8,23 @@ import { CortexError } from "../../model/errors.ts";
 import type { Json } from "../../model/json.ts";
 import { parseQueueMode, type QueueMode } from "../../model/queue-mode.ts";
 import { normalizeSessionKey, type SessionKey } from "../../model/session-key.ts";
+import { truncate } from "../../model/truncate.ts";
 
-export type Verdict =
+export type HookVerdict =
   | { readonly fire: false; readonly disable: boolean }
   | {
       readonly fire: true;
       readonly disable: boolean;
       /** It silences the default hooks. */
       readonly exclusive: boolean;
-      readonly destination: Destination;
+      readonly destination: HookDestination;
       readonly smart: boolean;
       readonly queueMode?: QueueMode;
       readonly context: TurnContext;
       readonly delivery?: Json;
     };
 
-export type Destination =
+export type HookDestination =
   | { readonly kind: "default" }
   | { readonly kind: "thread"; readonly thread: string }
   | { readonly kind: "session"; readonly session: SessionKey }
@@ -42,9 +43,9 @@ type TurnContext = {
 const FIELDS = ["fire", "routing", "context", "delivery", "disable_hook", "exclusive"];
 
 /** Throws `hook_failed`, or what is wrong with the target. */
-export function normaliseResult(result: unknown): Verdict {
+export function normaliseResult(result: unknown): HookVerdict {
   const fields = readObject(result, "result", FIELDS);
-  if (typeof fields["fire"] !== "boolean") throw invalid("`fire` is true or false", fields["fire"]);
+  if (typeof fields["fire"] !== "boolean") throw invalid("expected true or false as `fire`", fields["fire"]);
   const disable = readFlag(fields, "disable_hook") ?? false;
   const exclusive = readFlag(fields, "exclusive") ?? false;
   if (!fields["fire"]) return { fire: false, disable };
@@ -65,7 +66,7 @@ const MODES = ["thread", "session", "persona"] as const;
 
 function readRouting(
   routing: unknown,
-): Pick<Extract<Verdict, { fire: true }>, "destination" | "smart" | "queueMode"> {
+): Pick<Extract<HookVerdict, { fire: true }>, "destination" | "smart" | "queueMode"> {
   if (isAbsent(routing)) return { destination: { kind: "default" }, smart: false };
   const fields = readObject(routing, "routing", [
     ...TARGETS,
@@ -83,12 +84,12 @@ function readRouting(
   };
 }
 
-function readDestination(fields: Fields, routing: unknown): Destination {
+function readDestination(fields: Fields, routing: unknown): HookDestination {
   const agent = readAgent(fields, routing);
   const mode = readText(fields, "mode");
   if (mode !== undefined) return readMode(mode, agent, fields, routing);
   if (readText(fields, "target") !== undefined)
-    throw invalid(`a \`target\` needs a \`mode\`: ${MODES.join(", ")}`, routing);
+    throw invalid(`\`target\` requires a \`mode\`: ${MODES.join(", ")}`, routing);
   const named = TARGETS.filter((field) =>
     field === "agent" ? agent !== undefined : !isAbsent(fields[field]),
   );
@@ -99,10 +100,15 @@ function readDestination(fields: Fields, routing: unknown): Destination {
   return value === undefined ? { kind: "default" } : toDestination(field, value);
 }
 
-/** `{mode, target}`. An agent beside a session says whose session it is; alone, it is the target. */
-function readMode(mode: string, agent: string | undefined, fields: Fields, routing: unknown): Destination {
+/** `{mode, target}`. With a session, the agent is its owner; alone, the agent is the target. */
+function readMode(
+  mode: string,
+  agent: string | undefined,
+  fields: Fields,
+  routing: unknown,
+): HookDestination {
   const kind = MODES.find((known) => known === mode);
-  if (kind === undefined) throw invalid(`\`mode\` is ${MODES.join(", ")}`, mode);
+  if (kind === undefined) throw invalid(`expected ${MODES.join(", ")} as \`mode\``, mode);
   const others = TARGETS.filter((field) => field !== "agent" && !isAbsent(fields[field]));
   const own = others.filter((field) => field === kind);
   if (others.length > own.length) throw conflict(["mode", ...others], routing);
@@ -111,7 +117,7 @@ function readMode(mode: string, agent: string | undefined, fields: Fields, routi
   const value = target ?? readText(fields, kind);
   if (value === undefined) {
     if (agent === undefined || kind === "thread")
-      throw invalid(`\`mode\` ${kind} needs a \`target\``, routing);
+      throw invalid(`\`mode\` ${kind} requires a \`target\``, routing);
     return toDestination("agent", agent);
   }
   if (agent === undefined) return toDestination(kind, value);
@@ -134,7 +140,7 @@ function readAgent(fields: Fields, routing: unknown): string | undefined {
   return agent ?? agentId;
 }
 
-function toDestination(field: TargetField, value: string): Destination {
+function toDestination(field: TargetField, value: string): HookDestination {
   switch (field) {
     case "thread":
       return { kind: "thread", thread: value };
@@ -165,7 +171,7 @@ function readContext(context: unknown): TurnContext {
   };
 }
 
-/** The names of the fields of a delivery, and what they were called before. */
+/** The fields of a delivery, under their current and former names. */
 const DELIVERY: Readonly<Record<string, string>> = {
   channel: "channel",
   account: "account",
@@ -188,7 +194,7 @@ function readDelivery(delivery: unknown): Json | undefined {
     const isText = typeof value === "string" || typeof value === "number";
     if (!isText || field === undefined || field in address)
       throw invalid(
-        `\`delivery\` has ${[...new Set(Object.values(DELIVERY))].join(", ")}, each once`,
+        `expected ${[...new Set(Object.values(DELIVERY))].join(", ")} in \`delivery\`, each once`,
         delivery,
       );
     address[field] = String(value);
@@ -198,11 +204,11 @@ function readDelivery(delivery: unknown): Json | undefined {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** The fields of an object under their names in snake case. Refuses those that are not known, or there twice. */
+/** The fields of an object with snake-case names. Rejects unknown and duplicate fields. */
 function readObject(value: unknown, what: string, known: readonly string[]): Fields {
   if (value === null || typeof value !== "object" || Array.isArray(value))
     throw invalid(
-      what === "result" ? "a hook returns {fire: true} or {fire: false}" : `\`${what}\` is an object`,
+      what === "result" ? "expected {fire: true} or {fire: false}" : `expected an object as \`${what}\``,
       value,
     );
   const fields: Record<string, unknown> = {};
@@ -211,7 +217,7 @@ function readObject(value: unknown, what: string, known: readonly string[]): Fie
     if (!known.includes(snake)) throw unknownField(name, what, known);
     if (isAbsent(field)) continue;
     if (Object.hasOwn(fields, snake) && fields[snake] !== field)
-      throw invalid(`\`${snake}\` is said twice`, value);
+      throw invalid(`duplicate field \`${snake}\``, value);
     fields[snake] = field;
   }
   return fields;
@@ -219,28 +225,31 @@ function readObject(value: unknown, what: string, known: readonly string[]): Fie
 
 function readText(fields: Fields, name: string): string | undefined {
   const text = readString(fields, name)?.trim();
-  if (text === "") throw invalid(`\`${name}\` is not empty`, text);
+  if (text === "") throw invalid(`expected a non-empty string as \`${name}\``, text);
   return text;
 }
 
 function readString(fields: Fields, name: string): string | undefined {
   const value = fields[name];
-  if (value !== undefined && typeof value !== "string") throw invalid(`\`${name}\` is a text`, value);
+  if (value !== undefined && typeof value !== "string")
+    throw invalid(`expected a string as \`${name}\``, value);
   return value;
 }
 
 function readFlag(fields: Fields, name: string): boolean | undefined {
   const value = fields[name];
-  if (value !== undefined && typeof value !== "boolean") throw invalid(`\`${name}\` is true or false`, value);
+  if (value !== undefined && typeof value !== "boolean")
+    throw invalid(`expected true or false as \`${name}\``, value);
   return value;
 }
 
-/** As it comes out of the ledger: dates are texts, what JSON has no form for is left out. */
+/** As the ledger stores it: dates become strings, and values that JSON cannot represent are omitted. */
 function readJson(value: unknown): Json {
   try {
-    return JSON.parse(JSON.stringify(value) ?? "null") as Json;
+    const json: Json = JSON.parse(JSON.stringify(value) ?? "null");
+    return json;
   } catch {
-    throw invalid("`extracted` can be written as JSON", String(value));
+    throw invalid("expected JSON as `extracted`", String(value));
   }
 }
 
@@ -251,7 +260,7 @@ function isAbsent(value: unknown): value is undefined | null {
 function conflict(fields: readonly string[], routing: unknown): CortexError {
   return new CortexError(
     "hook_failed",
-    `The hook names more than one target, ${fields.join(" and ")}: ${show(routing)}`,
+    `The hook returned more than one target, ${fields.join(" and ")}: ${show(routing)}`,
     { hint: "Keep one of thread, session, persona, agent and relay." },
   );
 }
@@ -259,22 +268,22 @@ function conflict(fields: readonly string[], routing: unknown): CortexError {
 function unknownField(name: string, what: string, known: readonly string[]): CortexError {
   return new CortexError(
     "hook_failed",
-    `The hook's ${what} has a field ${JSON.stringify(name.slice(0, 80))}`,
+    `Unknown field ${JSON.stringify(name.slice(0, 80))} in the hook's ${what}`,
     {
-      hint: `It may have ${known.join(", ")}.`,
+      hint: `Known fields: ${known.join(", ")}.`,
     },
   );
 }
 
-function invalid(rule: string, value: unknown): CortexError {
-  return new CortexError("hook_failed", `The hook returned ${show(value)}, but ${rule}`, {
+function invalid(expected: string, value: unknown): CortexError {
+  return new CortexError("hook_failed", `Invalid hook result: ${expected}, got ${show(value)}`, {
     hint: "Return {fire, routing?, context?, delivery?, disable_hook?, exclusive?}; the types are in cortexd/hooks.",
   });
 }
 
 function show(value: unknown): string {
   const text = typeof value === "string" ? JSON.stringify(value) : (safeJson(value) ?? String(value));
-  return text.length > 200 ? `${text.slice(0, 200).toWellFormed()}…` : text;
+  return truncate(text, 200);
 }
 
 function safeJson(value: unknown): string | undefined {

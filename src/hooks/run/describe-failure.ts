@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 
 export const MAX_FAILURE_LENGTH = 1_000;
 
-/** What a hook threw, in one line, with the place in its file where that can be told. */
+/** Describes an error of a hook in one line, with the location in its file if known. */
 export function describeFailure(error: unknown, folder: string): string {
   const all = error instanceof Error ? `${error.name}: ${error.message}` : `It threw ${show(error)}`;
   const said = all.slice(0, 4 * MAX_FAILURE_LENGTH); // long before the next step would have much to do

@@ -1,6 +1,6 @@
 /**
- * A process in which hooks run, many of them. It keeps nothing that matters: it may be ended at any moment, and is
- * when one of its hooks does not give way, takes too much memory or ends it itself.
+ * A process that runs many hooks. It has no state that matters and can be killed at any time, for example when a hook blocks
+ * it or uses too much memory.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 
@@ -19,18 +19,18 @@ const post = process.send!.bind(process);
 const loaded = new Map<string, Promise<LoadedHook>>();
 const calls = new Map<number, AbortController>();
 const requests = new Map<number, PromiseWithResolvers<unknown>>();
-/** Whose work is being done: what fails later is told of under its name. */
+/** The current hook and call, so that late failures can be attributed. */
 const asked = new AsyncLocalStorage<{ readonly name: string; readonly call: number }>();
 let lastRequest = 0;
 let replies: FromLane[] = [];
 
-// What hooks import may talk to whoever started a process, where there is somebody; this line is ours.
+// Modules that hooks import may try to message a parent process; this channel is ours.
 delete process.send;
 resolveImportsIn(folder);
 process.on("unhandledRejection", reportLate);
 process.on("uncaughtException", reportLate);
-process.on("disconnect", () => process.exit()); // whoever asked is gone
-// They are meant for Cortex, which ends this process when it is done; a terminal sends them to both.
+process.on("disconnect", () => process.exit()); // the parent is gone
+// A terminal sends signals to both processes. Cortex ends this one when it is done.
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => {});
 process.on("message", receive);
 const tellGuard = startGuard(guard);
@@ -48,7 +48,7 @@ function receive(message: ToLane): void {
       );
       return;
     case "abort":
-      calls.get(message.call)?.abort(new Error("The time of the hook is over"));
+      calls.get(message.call)?.abort(new Error("The hook timed out"));
       close(message.call);
       return;
     case "answer":
@@ -62,7 +62,7 @@ function receive(message: ToLane): void {
   }
 }
 
-/** Does what a call asks for and tells how it went, once. */
+/** Carries out a call and reports its outcome, once. */
 async function answer(call: number, source: HookSource, work: () => Promise<unknown>): Promise<void> {
   calls.set(call, new AbortController());
   tellGuard(calls.size);
@@ -74,7 +74,7 @@ async function answer(call: number, source: HookSource, work: () => Promise<unkn
   }
 }
 
-/** False: it was over before. */
+/** False: it was already closed. */
 function close(call: number): boolean {
   const wasOpen = calls.delete(call);
   tellGuard(calls.size);
@@ -115,7 +115,7 @@ function request(call: number, service: ServiceCall): Promise<unknown> {
   try {
     post([{ kind: "request", call, request: id, service }]);
   } catch (error) {
-    take(id)!.reject(error); // an argument that is a function, say
+    take(id)?.reject(error); // for example, a function as an argument
   }
   return answered.promise;
 }
@@ -127,12 +127,12 @@ function take(id: number): PromiseWithResolvers<unknown> | undefined {
 }
 
 function toJson(value: unknown): string | undefined {
-  const json = JSON.stringify(value) as string | undefined;
+  const json: string | undefined = JSON.stringify(value);
   if (json === undefined || json.length <= MAX_HOOK_RESULT_BYTES) return json;
-  throw new Error(`What it returned has ${json.length} characters, ${MAX_HOOK_RESULT_BYTES} are allowed`);
+  throw new Error(`Its result has ${json.length} characters (limit ${MAX_HOOK_RESULT_BYTES})`);
 }
 
-/** Many hooks end in the same moment, and are told of together. */
+/** Many hooks finish at the same time, so replies are sent in batches. */
 function send(reply: FromLane): void {
   if (replies.push(reply) > 1) return;
   setImmediate(() => {
@@ -141,7 +141,7 @@ function send(reply: FromLane): void {
   });
 }
 
-/** A call that is still open has failed by this; of one that is over, only the owner can be told. */
+/** Fails the call if it is still open; otherwise only the owner is told. */
 function reportLate(reason: unknown): void {
   const error = describeFailure(reason, folder);
   const { name, call } = asked.getStore() ?? {};

@@ -60,14 +60,14 @@ export type ServiceCall =
   | { readonly kind: "search"; readonly text: string; readonly options: unknown }
   | { readonly kind: "llm"; readonly prompt: string; readonly options: unknown };
 
-/** What a file exports about itself, beside its header. */
+/** A file's exports about itself, in addition to its header. */
 export interface HookFacts {
   readonly title?: string;
   readonly description?: string;
   readonly mode?: string;
 }
 
-/** What a file exports. */
+/** The relevant exports of a file. */
 export interface HookExports extends HookFacts {
   readonly filter?: unknown;
   readonly triggers?: unknown;

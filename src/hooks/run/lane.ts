@@ -1,9 +1,9 @@
 /**
- * One process that runs hooks, seen from ours: the calls that it has not answered, and whether it still gives signs of
- * life. When it ends, for whatever reason, whoever owns it is given the calls that were left.
+ * The parent's view of a process that runs hooks: its unanswered calls, and whether it is alive. When the process ends, for
+ * any reason, its owner gets back the remaining calls.
  *
- * It is no thread, because a thread cannot be ended for certain: a loop that V8 has compiled, or a query of SQLite, may
- * never look whether it is to stop. What it takes until then is memory of the whole program.
+ * It is not a thread, because a thread cannot be terminated reliably: a loop compiled by V8, or a query of SQLite, may never
+ * check for termination, and its memory counts against the whole program.
  */
 import { fileURLToPath } from "node:url";
 
@@ -11,17 +11,17 @@ import { type ChildProcess, launchModule } from "../../programs/launch.ts";
 import type { GuardLimits } from "./guard.ts";
 import type { FromLane, LaneData, ToLane } from "./lane-protocol.ts";
 
-export interface LaneParts<Call> {
+export interface LaneOptions<Call> {
   readonly data: Omit<LaneData, "guard">;
   readonly limits: GuardLimits;
-  /** Those that were named for hooks. */
+  /** The environment variables configured for hooks. */
   readonly variables: Readonly<Record<string, string>>;
   readonly onMessage: (message: FromLane, lane: Lane<Call>) => void;
-  /** With the calls that it had not answered. Told once. */
+  /** Called once, with the unanswered calls. */
   readonly onEnd: (cause: LaneEnd, left: readonly Call[], lane: Lane<Call>) => void;
 }
 
-/** Why a process is no more, as the end of the sentence "The hook …". */
+/** Why a process ended. */
 export type LaneEnd =
   | { readonly kind: "closed" }
   | { readonly kind: "silent" }
@@ -31,27 +31,27 @@ export type LaneEnd =
 
 export class Lane<Call> {
   readonly calls = new Map<number, Call>();
-  /** How many calls it was given so far. */
+  /** How many calls it has received so far. */
   served = 0;
-  /** It is given no more calls, and is closed when those that it has are done. */
+  /** It gets no more calls, and is closed after its current ones. */
   retired = false;
-  /** How many looks in a row it has not answered. */
+  /** How many pings in a row are unanswered. */
   missed = 0;
   isReady = false;
-  readonly #parts: LaneParts<Call>;
+  readonly #options: LaneOptions<Call>;
   readonly #child: ChildProcess;
   #hasEnded = false;
   readonly #gone = Promise.withResolvers<void>();
 
-  constructor(parts: LaneParts<Call>) {
-    this.#parts = parts;
-    const { data, limits, variables } = parts;
+  constructor(options: LaneOptions<Call>) {
+    this.#options = options;
+    const { data, limits, variables } = options;
     const { memoryMb, lookMs } = limits;
     const name = `hook-process.${import.meta.url.endsWith(".ts") ? "ts" : "js"}`;
-    const given: LaneData = { ...data, guard: { memoryMb, lookMs, parent: process.pid } };
+    const laneData: LaneData = { ...data, guard: { memoryMb, lookMs, parent: process.pid } };
     this.#child = launchModule({
       path: fileURLToPath(new URL(name, import.meta.url)),
-      args: [JSON.stringify(given)],
+      args: [JSON.stringify(laneData)],
       variables,
       flags: ["--disable-warning=ExperimentalWarning"],
       output: "inherit",
@@ -60,11 +60,11 @@ export class Lane<Call> {
       this.missed = 0;
       this.isReady = true;
       for (const message of messages as readonly FromLane[])
-        if (!this.#hasEnded) parts.onMessage(message, this);
+        if (!this.#hasEnded) options.onMessage(message, this);
     });
     this.#child.on("error", (error) => {
       this.#end({ kind: "crash", error: `${error.name}: ${error.message}` });
-      if (this.#child.pid === undefined) this.#gone.resolve(); // it was never there
+      if (this.#child.pid === undefined) this.#gone.resolve(); // it never started
     });
     this.#child.on("exit", (code, signal) => {
       this.#end(causeOf(code, signal, memoryMb));
@@ -75,16 +75,15 @@ export class Lane<Call> {
   }
 
   post(message: ToLane): void {
-    this.#child.send(message, () => {}); // one that is gone has told so, or will
+    this.#child.send(message, () => {}); // the end of the process is reported separately
   }
 
-  /** Asks for a sign of life. */
-  look(): void {
+  ping(): void {
     this.missed++;
     this.post({ kind: "ping" });
   }
 
-  /** Ends the process, whatever it is doing. Its calls are handed back at once. */
+  /** Kills the process. Its calls are handed back at once. */
   kill(cause: LaneEnd): Promise<void> {
     this.#end(cause);
     this.#child.kill("SIGKILL");
@@ -96,11 +95,11 @@ export class Lane<Call> {
     this.#hasEnded = true;
     const left = [...this.calls.values()];
     this.calls.clear();
-    this.#parts.onEnd(cause, left, this);
+    this.#options.onEnd(cause, left, this);
   }
 }
 
-/** Nobody else kills it: it was its guard, or the system, and both do so for the memory that it takes. */
+/** Only its guard and the system send SIGKILL, both because of its memory use. */
 function causeOf(code: number | null, signal: NodeJS.Signals | null, limitMb: number): LaneEnd {
   if (signal === "SIGKILL") return { kind: "memory", limitMb };
   return signal === null ? { kind: "exit", code: code ?? 0 } : { kind: "crash", error: signal };

@@ -76,7 +76,7 @@ function readExports(module: Exports): LoadedHook {
   };
 }
 
-/** JSON has no regular expressions: they become texts that begin with their flags. */
+/** JSON has no regular expressions: they become strings that start with their flags. */
 function toPlain(filter: unknown): unknown {
   if (filter === null || typeof filter !== "object" || !("match" in filter)) return filter;
   const { match } = filter;

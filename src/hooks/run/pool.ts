@@ -1,32 +1,31 @@
 /**
  * Runs hooks in processes of their own.
  *
- * Many hooks share a warm process. One that stops answering, takes too much memory or exits is ended, and then nobody
- * knows which of its hooks did it: all that it had not heard from are suspects, and are asked again, each alone in a
- * process. Whoever answers is cleared and goes back to the others. The one that ends that process too, or holds it up, is
- * guilty; it is charged with it, and runs alone until its file has changed. So a hook that spins delays the others
- * once, by the second that it takes to notice.
+ * Many hooks share a warm process. If a process blocks, uses too much memory or exits, any hook with an open call may be the
+ * cause. These suspects are called again, each alone in a process. A suspect that answers is cleared and returns to the
+ * shared process. One that ends or blocks its process again is guilty: the call fails, and the hook runs alone until its
+ * file changes. So a hook that spins delays the others once, for the second until it is detected.
  *
- * A hook may therefore be asked twice about an event. What it returns is taken once.
+ * A hook may therefore be called twice for an event. Its result is used once.
  */
 import type { GuardLimits } from "./guard.ts";
 import type { HookEvent } from "../hook.ts";
 import { Lane, type LaneEnd } from "./lane.ts";
 import type { Ask, FromLane, HookSource, HookInspection, LaneData, ServiceCall } from "./lane-protocol.ts";
 
-export interface PoolParts {
+export interface HookPoolOptions {
   readonly data: Omit<LaneData, "guard">;
-  /** Those that were named for hooks, for each process that is started. */
+  /** The environment variables configured for hooks, read for each new process. */
   readonly variables?: () => Readonly<Record<string, string>>;
   readonly timezone: () => string;
   readonly clock: () => number;
   readonly services: Services;
-  /** Told of what a hook left behind: something that it began has failed after it gave its result. */
+  /** Called if something that a hook started fails after the hook has returned. */
   readonly onLate: (hook: string | undefined, error: string) => void;
   readonly limits?: Partial<PoolLimits>;
 }
 
-/** What hooks may ask for, by way of the main process. Each is aborted when the call is over. */
+/** The services of the main process for hooks. */
 export interface Services {
   readonly query: (sql: string, params: readonly unknown[]) => Promise<unknown>;
   readonly search: (text: string, options: unknown) => Promise<unknown>;
@@ -35,27 +34,27 @@ export interface Services {
 
 export interface LlmAnswer {
   readonly text: string;
-  /** Null where the price is not known. */
+  /** Null: unknown price. */
   readonly costUsd: number | null;
 }
 
 export interface PoolLimits extends GuardLimits {
   readonly deadlineMs: number;
-  /** Once it has asked a model. */
+  /** For a hook that has asked a model. */
   readonly llmDeadlineMs: number;
-  /** How many looks in a row a process may miss. */
+  /** How many pings in a row a process may miss. */
   readonly maxMissed: number;
-  /** The same for one that is being started, on a machine that may be busy. */
+  /** The same during its start, on a machine that may be busy. */
   readonly maxMissedAtStart: number;
   readonly hooksPerLane: number;
   readonly lanes: number;
-  /** How many hooks run alone at the same time. One of these processes is never for those that are known as guilty. */
+  /** How many hooks run alone at the same time. One of these processes is reserved for hooks that are not guilty. */
   readonly soloLanes: number;
-  /** A process is replaced after so many calls: hooks leave things behind. */
+  /** A process is replaced after this many calls, because hooks leak. */
   readonly callsPerLane: number;
-  /** How many calls that were never answered a process may carry along. */
+  /** How many timed-out calls a process may accumulate. */
   readonly maxAbandoned: number;
-  /** How long after the last event processes are kept warm. */
+  /** How long processes are kept warm after the last event. */
   readonly warmMs: number;
 }
 
@@ -76,12 +75,12 @@ export const POOL_LIMITS: PoolLimits = {
 
 export type ToAsk = Omit<Ask, "call">;
 
-/** How a call went. It never rejects: what a hook does wrong is an outcome. */
-export interface CallOutcome {
-  /** What it returned. Where there is an error, undefined. */
+/** The outcome of a call. Calls never reject: errors of a hook are outcomes. */
+export interface HookOutcome {
+  /** The returned value. Undefined after an error. */
   readonly value: unknown;
   readonly error: string | undefined;
-  /** It was not asked, or not to the end, through no fault of its own: there is nothing to charge it with. */
+  /** The call was dropped through no fault of the hook. */
   readonly isPassedOver: boolean;
   readonly llmCalls: number;
   readonly costUsd: number | null;
@@ -95,7 +94,7 @@ interface Call {
   readonly work:
     | { readonly kind: "inspect" }
     | { readonly kind: "judge"; readonly ask: ToAsk; readonly event: HookEvent; readonly nowMs: number };
-  readonly settle: (outcome: CallOutcome) => void;
+  readonly settle: (outcome: HookOutcome) => void;
   readonly startedAtMs: number;
   readonly over: AbortController;
   deadline: NodeJS.Timeout | undefined;
@@ -105,9 +104,9 @@ interface Call {
 }
 
 export class HookPool implements AsyncDisposable {
-  readonly #parts: PoolParts;
+  readonly #options: HookPoolOptions;
   readonly #limits: PoolLimits;
-  /** By seat: a hook stays in the process that has loaded it. */
+  /** By seat: a hook stays in the process that loaded it. */
   readonly #lanes: (Lane<Call> | undefined)[] = [];
   readonly #seats = new Map<string, number>();
   readonly #alone = new Set<Lane<Call>>();
@@ -122,33 +121,34 @@ export class HookPool implements AsyncDisposable {
   #looking: NodeJS.Timeout | undefined;
   #closed = false;
 
-  constructor(parts: PoolParts) {
-    this.#parts = parts;
-    this.#limits = { ...POOL_LIMITS, ...parts.limits };
+  constructor(options: HookPoolOptions) {
+    this.#options = options;
+    this.#limits = { ...POOL_LIMITS, ...options.limits };
   }
 
-  /** How many processes there are. */
+  /** The number of processes. */
   get processes(): number {
     return this.#all.size;
   }
 
-  /** Asks hooks about an event, all at the same time. One promise for each, in their order. */
-  judge(event: HookEvent, nowMs: number, hooks: readonly ToAsk[]): Promise<CallOutcome>[] {
-    this.#lastEventMs = this.#parts.clock();
+  /** Calls hooks with an event, in parallel. Returns one promise per hook, in the same order. */
+  judge(event: HookEvent, nowMs: number, hooks: readonly ToAsk[]): Promise<HookOutcome>[] {
+    this.#lastEventMs = this.#options.clock();
     return this.#place(hooks.map((ask) => this.#call(ask.source, { kind: "judge", ask, event, nowMs })));
   }
 
-  /** Loads a file and says what it exports. */
+  /** Loads a file and describes its exports. */
   async inspect(source: HookSource): Promise<{ inspected: HookInspection } | { error: string }> {
-    const [outcome] = await Promise.all(this.#place([this.#call(source, { kind: "inspect" })]));
-    const { value, error, isPassedOver } = outcome!;
+    const call = this.#call(source, { kind: "inspect" });
+    this.#assign([call.call]);
+    const { value, error, isPassedOver } = await call.outcome;
     if (error !== undefined) return { error };
     return isPassedOver
       ? { error: "It was not loaded: Cortex is stopping" }
       : { inspected: value as HookInspection };
   }
 
-  /** Files have changed: hooks are loaded anew when they are asked next. */
+  /** After files have changed: hooks are reloaded on their next call. */
   reload(changed: Iterable<string>): void {
     for (const name of changed) {
       this.#guilty.delete(name);
@@ -157,7 +157,7 @@ export class HookPool implements AsyncDisposable {
     for (const lane of this.#all) this.#retire(lane);
   }
 
-  /** A hook is not to be asked any more: its calls that wait are given up. Those under way come to their end. */
+  /** Drops the waiting calls of a hook that must not be called any more. Calls in progress continue. */
   giveUp(name: string): void {
     for (const call of this.#takeWaiting(name)) this.#passOver(call);
   }
@@ -169,14 +169,14 @@ export class HookPool implements AsyncDisposable {
     await Promise.all([...this.#all].map((lane) => lane.kill({ kind: "closed" })));
   }
 
-  #call(source: HookSource, work: Call["work"]): { call: Call; outcome: Promise<CallOutcome> } {
-    const { promise, resolve } = Promise.withResolvers<CallOutcome>();
+  #call(source: HookSource, work: Call["work"]): { call: Call; outcome: Promise<HookOutcome> } {
+    const { promise, resolve } = Promise.withResolvers<HookOutcome>();
     const call: Call = {
       id: ++this.#lastCall,
       source,
       work,
       settle: resolve,
-      startedAtMs: this.#parts.clock(),
+      startedAtMs: this.#options.clock(),
       over: new AbortController(),
       deadline: undefined,
       usedLlm: false,
@@ -186,12 +186,12 @@ export class HookPool implements AsyncDisposable {
     return { call, outcome: promise };
   }
 
-  #place(made: readonly { call: Call; outcome: Promise<CallOutcome> }[]): Promise<CallOutcome>[] {
+  #place(made: readonly { call: Call; outcome: Promise<HookOutcome> }[]): Promise<HookOutcome>[] {
     this.#assign(made.map(({ call }) => call));
     return made.map(({ outcome }) => outcome);
   }
 
-  /** Gives calls about one event to processes; those that go to the same process go together. */
+  /** Assigns the calls for one event to processes. Calls to the same process are sent together. */
   #assign(calls: readonly Call[]): void {
     const byLane = new Map<Lane<Call>, Call[]>();
     for (const call of calls) {
@@ -211,16 +211,16 @@ export class HookPool implements AsyncDisposable {
 
   #laneOf(name: string): Lane<Call> {
     const { hooksPerLane, lanes } = this.#limits;
-    if (!this.#seats.has(name)) this.#seats.set(name, this.#seats.size);
-    const seat = Math.floor(this.#seats.get(name)! / hooksPerLane) % lanes;
-    return (this.#lanes[seat] ??= this.#open());
+    const seat = this.#seats.get(name) ?? this.#seats.size;
+    this.#seats.set(name, seat);
+    return (this.#lanes[Math.floor(seat / hooksPerLane) % lanes] ??= this.#open());
   }
 
   #open(): Lane<Call> {
     const lane = new Lane<Call>({
-      data: this.#parts.data,
+      data: this.#options.data,
       limits: this.#limits,
-      variables: this.#parts.variables?.() ?? {},
+      variables: this.#options.variables?.() ?? {},
       onMessage: (message, from) => this.#receive(message, from),
       onEnd: (cause, left, ended) => this.#onEnd(cause, left, ended),
     });
@@ -240,7 +240,7 @@ export class HookPool implements AsyncDisposable {
     }
     const work = calls.find((call) => call.work.kind === "judge")?.work;
     if (work?.kind === "judge") {
-      const timezone = this.#parts.timezone();
+      const timezone = this.#options.timezone();
       lane.post({ kind: "judge", event: work.event, nowMs: work.nowMs, timezone, asks });
     }
     lane.served += calls.length;
@@ -249,22 +249,22 @@ export class HookPool implements AsyncDisposable {
   }
 
   /**
-   * The time of a hook begins when it is first asked. What it has used up in a process that was ended is gone; while a
-   * process starts, it is not the hook that takes long.
+   * The deadline of a call counts from its first attempt, including time lost in a process that was killed. Starting a
+   * process does not count against the hook.
    */
   #setDeadline(call: Call, lane: Lane<Call>): void {
     const { deadlineMs, llmDeadlineMs } = this.#limits;
     const givenMs = call.usedLlm ? llmDeadlineMs : deadlineMs;
-    const leftMs = Math.max(call.startedAtMs + givenMs - this.#parts.clock(), givenMs / 2);
+    const leftMs = Math.max(call.startedAtMs + givenMs - this.#options.clock(), givenMs / 2);
     clearTimeout(call.deadline);
     call.deadline = setTimeout(() => this.#expire(call, lane, givenMs), leftMs).unref();
   }
 
   #expire(call: Call, lane: Lane<Call>, givenMs: number): void {
     if (!lane.calls.delete(call.id)) return;
-    this.#fail(call, `had no result after ${givenMs / 1_000} s`);
+    this.#fail(call, `timed out after ${givenMs / 1_000} s`);
     if (this.#alone.has(lane)) {
-      // One that waits for something for ever holds nobody up, and has ended no process.
+      // A hook that waits forever blocks no other hook and has ended no process.
       if (lane.missed <= 1) this.#clear(call.source.name);
       else this.#guilty.add(call.source.name);
       void lane.kill({ kind: "silent" });
@@ -285,7 +285,7 @@ export class HookPool implements AsyncDisposable {
       case "pong":
         return;
       case "late":
-        this.#parts.onLate(message.hook, message.error);
+        this.#options.onLate(message.hook, message.error);
         return;
       case "request": {
         const call = lane.calls.get(message.call);
@@ -295,7 +295,7 @@ export class HookPool implements AsyncDisposable {
       case "done":
       case "failed": {
         const call = lane.calls.get(message.call);
-        if (call === undefined) return; // its time was over
+        if (call === undefined) return; // it has timed out
         lane.calls.delete(message.call);
         if (message.kind === "failed") this.#settle(call, { value: undefined, error: message.error });
         else this.#settle(call, { value: parse(message.json), error: undefined });
@@ -306,7 +306,7 @@ export class HookPool implements AsyncDisposable {
     }
   }
 
-  /** A suspect has answered: what else it was to be asked goes to where the others are. */
+  /** A suspect has answered: its waiting calls return to the shared process. */
   #clear(name: string): void {
     if (this.#guilty.has(name) || !this.#suspects.delete(name)) return;
     for (const call of this.#takeWaiting(name)) this.#assign([call]);
@@ -337,7 +337,7 @@ export class HookPool implements AsyncDisposable {
   }
 
   async #carryOut(service: ServiceCall, call: Call, lane: Lane<Call>): Promise<unknown> {
-    const { query, search, llm } = this.#parts.services;
+    const { query, search, llm } = this.#options.services;
     switch (service.kind) {
       case "query":
         return query(service.sql, service.params);
@@ -356,7 +356,7 @@ export class HookPool implements AsyncDisposable {
     }
   }
 
-  /** Starts what waits to run alone, as far as there is room for it. */
+  /** Starts waiting calls that must run alone, as far as there is room. */
   #runAlone(): void {
     for (let call = this.#nextAlone(); call !== undefined; call = this.#nextAlone()) {
       const free = [...this.#alone].find(({ calls, retired }) => calls.size === 0 && !retired);
@@ -366,7 +366,7 @@ export class HookPool implements AsyncDisposable {
     }
   }
 
-  /** Of each hook one call at a time, and one process is never for the guilty: the innocent are to be cleared soon. */
+  /** One call per hook at a time. One process is never used for guilty hooks, so that suspects are cleared soon. */
   #nextAlone(): Call | undefined {
     const running = [...this.#alone].flatMap(({ calls }) => Array.from(calls.values()));
     const room = this.#limits.soloLanes - running.length;
@@ -406,16 +406,16 @@ export class HookPool implements AsyncDisposable {
       busy = true;
       const allowed = lane.isReady ? maxMissed : maxMissedAtStart;
       const isSilent = lane.missed > allowed;
-      // Alone, a hook has its whole time: it is in nobody's way.
+      // A hook that runs alone may use its whole time: it blocks no other hook.
       const hasTime = this.#alone.has(lane) && lane.isReady;
       if (isSilent && !hasTime) void lane.kill({ kind: "silent" });
-      else lane.look();
+      else lane.ping();
       if (isSilent && hasTime) for (const { source } of lane.calls.values()) this.#guilty.add(source.name);
     }
     if (busy) return;
-    // Processes for single hooks are kept only where one of them will come again.
+    // Processes for single hooks are kept only while some hooks must run alone.
     if (this.#guilty.size + this.#suspects.size === 0) for (const lane of this.#alone) this.#retire(lane);
-    if (this.#parts.clock() - this.#lastEventMs >= this.#limits.warmMs)
+    if (this.#options.clock() - this.#lastEventMs >= this.#limits.warmMs)
       for (const lane of this.#all) this.#retire(lane);
     if (this.#all.size > 0) return;
     clearInterval(this.#looking);
@@ -441,11 +441,11 @@ export class HookPool implements AsyncDisposable {
     this.#settle(call, { value: undefined, error: undefined, isPassedOver: true });
   }
 
-  #settle(call: Call, result: Pick<CallOutcome, "value" | "error"> & Partial<CallOutcome>): void {
+  #settle(call: Call, result: Pick<HookOutcome, "value" | "error"> & Partial<HookOutcome>): void {
     clearTimeout(call.deadline);
     call.over.abort();
     const { llmCalls, costUsd, startedAtMs } = call;
-    const endedAtMs = this.#parts.clock();
+    const endedAtMs = this.#options.clock();
     call.settle({ isPassedOver: false, llmCalls, costUsd, startedAtMs, endedAtMs, ...result });
   }
 }
@@ -453,9 +453,9 @@ export class HookPool implements AsyncDisposable {
 function describe(cause: Exclude<LaneEnd, { kind: "closed" }>): string {
   switch (cause.kind) {
     case "silent":
-      return "did not give way to anything else";
+      return "blocked its process";
     case "memory":
-      return `took more than ${cause.limitMb} MB of memory`;
+      return `used more than ${cause.limitMb} MB of memory`;
     case "exit":
       return `ended its process with process.exit(${cause.code})`;
     case "crash":

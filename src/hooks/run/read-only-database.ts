@@ -1,9 +1,9 @@
-/** `better-sqlite3` as hooks get it: every file is opened for reading only, whatever they ask for. */
+/** `better-sqlite3` for hooks: every file is opened read-only, whatever the options. */
 import { createRequire } from "node:module";
 
 import type Database from "better-sqlite3";
 
-// Not by `import`: what a hook imports under this name is this module.
+// Not by `import`: in a hook's process, this name resolves to this module.
 const Opened = createRequire(import.meta.url)("better-sqlite3") as typeof Database;
 
 function ReadOnlyDatabase(path?: string | Buffer, options: Database.Options = {}): Database.Database {

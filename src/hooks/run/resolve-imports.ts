@@ -1,9 +1,9 @@
 /**
- * Where the imports of hooks lead, in the process that runs them.
+ * Resolves the imports of hooks, in the process that runs them.
  *
- * `better-sqlite3` and `cortexd/hooks` are ours. Other packages are looked for from the hook's own place, which finds
- * those of the home, and then from the program's. Files in the folder are modules whatever a `package.json` near them
- * says: npm writes `"type": "commonjs"` into new ones.
+ * `better-sqlite3` and `cortexd/hooks` are ours. Other packages are resolved from the hook's file, which finds those of the
+ * home, and then from the program. Files in the folder are always ES modules, regardless of a `package.json`, because npm
+ * writes `"type": "commonjs"` into new ones.
  */
 import { registerHooks } from "node:module";
 import { pathToFileURL } from "node:url";
@@ -34,14 +34,14 @@ export function resolveImportsIn(folder: string): void {
         try {
           return nextResolve(specifier, { ...context, parentURL: here });
         } catch {
-          throw error; // it names the file of the hook
+          throw error; // this error names the hook's file
         }
       }
     },
   });
 
   function asModule<Resolved extends { readonly url: string }>(resolved: Resolved): Resolved {
-    const path = resolved.url.split("?")[0]!;
+    const path = resolved.url.replace(/\?.*$/s, "");
     if (!path.startsWith(root) || path.includes("/node_modules/")) return resolved;
     if (/\.m?ts$/.test(path)) return { ...resolved, format: "module-typescript" };
     return /\.m?js$/.test(path) ? { ...resolved, format: "module" } : resolved;

@@ -1,4 +1,4 @@
-/** Hooks: which there are, how they do, what they have judged, and what they would say. */
+/** The HTTP routes of hooks: list, runs, enable and test. */
 import type { EventId } from "../../model/ids.ts";
 import { present } from "../../model/present.ts";
 import { hookRunView, hookView, readHooks } from "./views.ts";
@@ -11,7 +11,7 @@ export const hookRoutes = [
   route({
     method: "get",
     path: "/api/hooks",
-    summary: "All hooks, and how they do",
+    summary: "All hooks with their health",
     answers: { 200: schemas.Hooks },
     async handle(_, { cortex }) {
       return { status: 200, body: { items: await readHooks(cortex.store), next: null } };
@@ -20,7 +20,7 @@ export const hookRoutes = [
   route({
     method: "get",
     path: "/api/hooks/:name/runs",
-    summary: "What a hook has judged",
+    summary: "The runs of a hook",
     query: PageQuery,
     answers: { 200: schemas.HookRuns },
     async handle({ params, query }, { cortex }) {
@@ -42,7 +42,7 @@ export const hookRoutes = [
   route({
     method: "post",
     path: "/api/hooks/:name/test",
-    summary: "What a hook says to an event; nothing is recorded or done",
+    summary: "Dry-run a hook on an event; nothing is recorded or done",
     body: schemas.HookTestRequest,
     answers: { 200: schemas.HookTrial },
     async handle({ params: { name }, body: { eventId, event } }, { cortex, clock }) {

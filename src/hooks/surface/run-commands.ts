@@ -1,4 +1,4 @@
-/** Hooks: what there is, how it does, what it would say, and new ones. */
+/** Runs `cortex hooks …`: listing, testing, enabling and creating hooks. */
 import { readFileSync } from "node:fs";
 
 import { CortexError } from "../../model/errors.ts";
@@ -16,21 +16,21 @@ import { needServer } from "../../client/server.ts";
 import { count, duration, firstLine, harmless, indent, moment, table } from "../../terminal/text.ts";
 
 const MAX_TEXT_LENGTH = 100;
-/** Of the runs that `show` ends with. */
+/** How many runs `show` lists. */
 const SHOWN_RUNS = 5;
 
-export async function list({ home, print }: Invocation): Promise<void> {
+export async function listHooks({ home, print }: Invocation): Promise<void> {
   await using ledger = await openLedger(home);
   const items = await readHooks(ledger);
   print.data({ items, next: null }, () =>
     items.length === 0
-      ? print.advice("No hooks. `cortex hooks new <name>` writes one.")
+      ? print.advice("No hooks. Create one with `cortex hooks new <name>`.")
       : table(items.map((hook) => [hook.name, statusOf(hook), firedOf(hook), aboutOf(hook)])),
   );
 }
 
-export async function show({ home, args, print }: Invocation): Promise<void> {
-  const name = args[0]!;
+export async function showHook({ home, args, print }: Invocation): Promise<void> {
+  const name = nameIn(args);
   await using ledger = await openLedger(home);
   const hook = await ledger.hooks.get(name);
   if (hook === undefined) throw hookUnknown(name);
@@ -44,15 +44,15 @@ export async function show({ home, args, print }: Invocation): Promise<void> {
       table([
         ["hook", name],
         ["title", harmless(view.title)],
-        ["does", firstLine(view.description, MAX_TEXT_LENGTH) || "not said"],
+        ["does", firstLine(view.description, MAX_TEXT_LENGTH) || "no description"],
         ["mode", view.mode],
         ["status", statusOf(view)],
         ...(view.origin === "agent" ? [["written by", "an agent: read it before you enable it"]] : []),
         ...(view.error === null ? [] : [["error", firstLine(view.error, MAX_TEXT_LENGTH)]]),
-        ["filter", view.filter === null ? "none: asked about everything" : JSON.stringify(view.filter)],
+        ["filter", view.filter === null ? "none: judges every event" : JSON.stringify(view.filter)],
         ["fired", firedOf(view)],
         ["health", `${count(health.errors, "error")} in ${count(health.runs, "run")}${p95Of(view)}`],
-        ["file", file ?? "gone"],
+        ["file", file ?? "missing"],
       ]),
       ...(source === null ? [] : [indent(harmless(source.trimEnd()))]),
       ...(runs.length === 0 ? [] : [table(runs.map(runCells))]),
@@ -60,16 +60,14 @@ export async function show({ home, args, print }: Invocation): Promise<void> {
   );
 }
 
-export async function runs(given: Invocation): Promise<void> {
+export async function listHookRuns(given: Invocation): Promise<void> {
   const limit = limitOf(given);
   await using ledger = await openLedger(given.home);
-  const page = pageOf(await ledger.hooks.runs(given.args[0]!, { limit }), hookRunView);
-  given.print.data(page, () =>
-    page.items.length === 0 ? "It has judged nothing yet." : table(page.items.map(runCells)),
-  );
+  const page = pageOf(await ledger.hooks.runs(nameIn(given.args), { limit }), hookRunView);
+  given.print.data(page, () => (page.items.length === 0 ? "No runs yet." : table(page.items.map(runCells))));
 }
 
-export async function next(given: Invocation): Promise<void> {
+export async function listUpcoming(given: Invocation): Promise<void> {
   const { home, environment, print } = given;
   const limit = limitOf(given);
   await using ledger = await openLedger(home);
@@ -85,39 +83,39 @@ export async function next(given: Invocation): Promise<void> {
   );
 }
 
-export async function enable(given: Invocation): Promise<void | false> {
+export async function enableHook(given: Invocation): Promise<void | false> {
   return setEnabled(given, true);
 }
 
-export async function disable(given: Invocation): Promise<void | false> {
+export async function disableHook(given: Invocation): Promise<void | false> {
   return setEnabled(given, false);
 }
 
-/** What the hook says to an event: one of the ledger, or one that the options describe. */
-export async function test(given: Invocation): Promise<void | false> {
+/** Dry-runs a hook on an event of the ledger, or one described by options. */
+export async function testHook(given: Invocation): Promise<void | false> {
   const { home, args, print } = given;
   const server = await needServer(home);
-  const path = `/api/hooks/${encodeURIComponent(args[0]!)}/test`;
+  const path = `/api/hooks/${encodeURIComponent(nameIn(args))}/test`;
   const { body } = await ask(server, { method: "POST", path, body: eventOf(given) });
   const trial = body as unknown as Trial;
   print.data(trial, () => describeTrial(trial));
   return trial.error === null ? undefined : false;
 }
 
-export async function create(given: Invocation): Promise<void> {
+export async function createHook(given: Invocation): Promise<void> {
   const { home, args, print } = given;
+  const name = nameIn(args);
   const schedule = text(given, "schedule");
   if (schedule !== undefined) parseSchedule(schedule);
-  const path = writeNewHook(home, args[0]!, schedule);
+  const path = writeNewHook(home, name, schedule);
   const trial = schedule === undefined ? '--channel email --content "An invoice"' : "--channel timer";
-  print.data({ name: args[0]!, path }, () =>
+  print.data({ name, path }, () =>
     [
       `Wrote ${path}`,
-      "Fill it in. While a server runs,",
-      print.advice(`  cortex hooks test ${args[0]} ${trial}`),
-      "says what it would do, and",
-      print.advice(`  cortex hooks enable ${args[0]}`),
-      "lets it judge what comes in.",
+      "Fill it in. While a server is running, test it with",
+      print.advice(`  cortex hooks test ${name} ${trial}`),
+      "and enable it with",
+      print.advice(`  cortex hooks enable ${name}`),
     ].join("\n"),
   );
 }
@@ -127,16 +125,21 @@ type Trial = Pick<HookRunView, "fired" | "result" | "error" | "llmCalls" | "dura
   readonly matches: boolean;
 };
 
-/** False: it is meant to judge events, and cannot. */
+/** False: it was enabled but cannot be loaded. */
 async function setEnabled({ home, args, print }: Invocation, enabled: boolean): Promise<void | false> {
   const server = await needServer(home);
-  const path = `/api/hooks/${encodeURIComponent(args[0]!)}`;
+  const path = `/api/hooks/${encodeURIComponent(nameIn(args))}`;
   const { body } = await ask(server, { method: "PATCH", path, body: { enabled } });
   const hook = body as unknown as HookView;
   print.data(body, () => `${hook.name} is ${statusOf(hook)}.${hook.error === null ? "" : ` ${hook.error}`}`);
   if (!enabled || hook.status !== "errored") return;
-  print.note(`Mend its file in ${home}/hooks: it is read again when it is saved.`);
+  print.note(`Fix its file in ${home}/hooks; it is reloaded when you save it.`);
   return false;
+}
+
+/** The command's syntax requires it. */
+function nameIn([name = ""]: readonly (string | undefined)[]): string {
+  return name;
 }
 
 function eventOf(given: Invocation): object {
@@ -153,8 +156,8 @@ function eventOf(given: Invocation): object {
   const isDescribed = Object.values(described).some((value) => value !== undefined);
   if (eventId !== undefined && !isDescribed) return { eventId };
   if (eventId === undefined && described.channel !== undefined) return { event: described };
-  throw new CortexError("usage", "A hook is tested with one event", {
-    hint: "Name one with --event <id>, or describe one with --channel and --content.",
+  throw new CortexError("usage", "Expected exactly one event to test the hook on", {
+    hint: "Choose one with --event <id>, or describe one with --channel and --content.",
   });
 }
 
@@ -162,10 +165,10 @@ function jsonOf(given: Invocation, option: string): unknown {
   const value = text(given, option);
   if (value === undefined) return undefined;
   try {
-    return JSON.parse(value) as unknown;
+    return JSON.parse(value);
   } catch (cause) {
-    throw new CortexError("usage", `--${option} is not JSON: ${value.slice(0, 80)}`, {
-      hint: `Write it as in --${option} '{"amount": 20000}'.`,
+    throw new CortexError("usage", `Expected JSON for --${option}, got ${value.slice(0, 80)}`, {
+      hint: `For example: --${option} '{"amount": 20000}'.`,
       cause,
     });
   }
@@ -176,15 +179,15 @@ function momentOf(given: Invocation): string | undefined {
   if (at === undefined) return undefined;
   const date = new Date(at);
   if (!Number.isNaN(date.getTime())) return date.toISOString();
-  throw new CortexError("usage", `"${at}" is not a moment`, {
-    hint: "Write it as in --at 2026-12-01T09:00.",
+  throw new CortexError("usage", `Invalid time "${at}"`, {
+    hint: "For example: --at 2026-12-01T09:00.",
   });
 }
 
 function describeTrial({ hook, matches, fired, result, error, llmCalls, durationMs }: Trial): string {
   if (error !== null) return `${hook} failed after ${duration(durationMs)}: ${harmless(error)}`;
-  if (!matches) return `${hook} would not be asked: the event does not pass its filter.`;
-  const asked = llmCalls === 0 ? "" : `, with ${count(llmCalls, "question")} to a model`;
+  if (!matches) return `${hook} would not run: the event does not pass its filter.`;
+  const asked = llmCalls === 0 ? "" : `, with ${count(llmCalls, "model call")}`;
   return [
     `${hook} ${fired ? "fires" : "does not fire"}, after ${duration(durationMs)}${asked}.`,
     ...(result === null ? [] : [indent(harmless(JSON.stringify(result, null, 2)))]),
@@ -192,7 +195,7 @@ function describeTrial({ hook, matches, fired, result, error, llmCalls, duration
 }
 
 function statusOf({ status, present }: HookView): string {
-  return present ? status : `${status}, its file is gone`;
+  return present ? status : `${status}, its file is missing`;
 }
 
 function firedOf({ triggers, triggeredAt }: HookView): string {
@@ -200,7 +203,7 @@ function firedOf({ triggers, triggeredAt }: HookView): string {
 }
 
 function p95Of({ health: { p95Ms } }: HookView): string {
-  return p95Ms === null ? "" : `, 95 of 100 within ${duration(p95Ms)}`;
+  return p95Ms === null ? "" : `, p95 ${duration(p95Ms)}`;
 }
 
 function aboutOf({ error, description }: HookView): string {

@@ -1,4 +1,4 @@
-/** When hooks with a schedule are due next, as far as their filters say it. */
+/** The upcoming runs of hooks, according to the schedules in their filters. */
 import { nextFire, parseSchedule } from "../../model/schedule.ts";
 import type { StoredHook } from "../../store/store.ts";
 import { isoTime } from "../../feature/views.ts";
@@ -12,12 +12,12 @@ export interface Due {
 
 export interface UpcomingOptions {
   readonly afterMs: number;
-  /** Of the configuration: for schedules that name none. */
+  /** The configured one, for schedules without their own. */
   readonly timezone: string;
   readonly limit: number;
 }
 
-/** The next moment of each active hook and, as far as there is room, those after it; the first first. */
+/** The next time of each active hook and, up to the limit, later ones; in chronological order. */
 export function upcoming(hooks: readonly StoredHook[], options: UpcomingOptions): Due[] {
   const active = hooks.filter(({ state }) => state === "active");
   const due = active.map((hook) => Array.from(moments(hook, options)));

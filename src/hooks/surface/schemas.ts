@@ -1,4 +1,4 @@
-/** What goes over the wire about hooks. */
+/** The API schemas of hooks. */
 import { z } from "zod";
 
 import { page, time } from "../../feature/api.ts";
@@ -8,21 +8,21 @@ const HookPatch = z.strictObject({ enabled: z.boolean() });
 const HookTestRequest = z
   .strictObject({
     eventId: z.string().optional().describe("An event of the ledger."),
-    event: EventRequest.optional().describe("One that has not happened."),
+    event: EventRequest.optional().describe("A made-up event."),
   })
   .refine(({ eventId, event }) => (eventId === undefined) !== (event === undefined), {
-    error: "takes one of eventId and event",
+    error: "expected either eventId or event",
   });
 
 const Hook = z.object({
-  name: z.string().describe("Of its file, without the ending."),
+  name: z.string().describe("The name of its file, without the extension."),
   title: z.string(),
   description: z.string(),
   mode: z.enum(["persistent", "one-shot"]),
   status: z.enum(["active", "disabled", "errored", "open"]).describe("open: paused after repeated failures."),
   enabled: z.boolean(),
-  present: z.boolean().describe("False: its file is gone."),
-  origin: z.enum(["person", "agent"]).describe("Who wrote it."),
+  present: z.boolean().describe("False: its file is missing."),
+  origin: z.enum(["person", "agent"]).describe("Its author."),
   error: z.string().nullable(),
   filter: z.unknown(),
   triggers: z.number().describe("How often it has fired."),
@@ -38,7 +38,7 @@ const Hook = z.object({
       consecutiveErrors: z.number(),
       p95Ms: z.number().nullable(),
     })
-    .describe("Of its last 100 runs."),
+    .describe("Over its last 100 runs."),
 });
 export const HookRun = z.object({
   hook: z.string(),
@@ -58,9 +58,9 @@ export const HookRun = z.object({
 });
 const HookTrial = z.object({
   hook: z.string(),
-  matches: z.boolean().describe("Whether the event passes its filter. If not, the hook was not asked."),
+  matches: z.boolean().describe("Whether the event passes its filter. If not, the hook was not called."),
   fired: z.boolean(),
-  result: z.unknown().describe("What it returned, in the one form that all of them are brought into."),
+  result: z.unknown().describe("Its result in normalized form."),
   error: z.string().nullable(),
   llmCalls: z.number(),
   costUsd: z.number().nullable(),

@@ -111,7 +111,7 @@ test("every call to enable a hook asks a person, and every change does where oth
 
 test("there may be no hooks", async () => {
   await using scene = await open();
-  expect((await scene.call("list_hooks", {})).text).toBe("There are no hooks.");
+  expect((await scene.call("list_hooks", {})).text).toBe("No hooks.");
 });
 
 test.each<[string, string, Json, string]>([

@@ -15,7 +15,7 @@ import type { Hooks } from "../open-hooks.ts";
 import { writeHeader } from "../folder/template.ts";
 
 export const MAX_HOOK_SOURCE_LENGTH = 64 * 1024;
-/** Files that nobody looks at must not pile up. */
+/** Unreviewed files must not pile up. */
 export const MAX_HOOKS_OF_AGENTS = 100;
 const MAX_DESCRIPTION_LENGTH = 300;
 const TIMEOUT_MS = 30_000;
@@ -48,11 +48,11 @@ function createTool(use: () => HookActions): Tool {
         .string()
         .min(1)
         .max(MAX_DESCRIPTION_LENGTH)
-        .describe("What it does, for whoever enables it"),
+        .describe("What it does, for the person who enables it"),
       mode: z
         .enum(["persistent", "one-shot"])
         .optional()
-        .describe("one-shot: fires once. persistent unless told"),
+        .describe("one-shot: fires once (default: persistent)"),
       code: z.string().min(1).max(MAX_HOOK_SOURCE_LENGTH).describe("TypeScript, without a header comment"),
     }),
     writes: true,
@@ -89,7 +89,7 @@ function listTool(use: () => HookActions): Tool {
     // Errors of hooks may quote what strangers wrote.
     trust: { untrusted: true, private: true },
     async run() {
-      return { text: (await use().list()).map(describe).join("\n") || "There are no hooks." };
+      return { text: (await use().list()).map(describe).join("\n") || "No hooks." };
     },
   });
 }
@@ -121,7 +121,7 @@ function disableTool(use: () => HookActions): Tool {
     writes: true,
     repeatable: true,
     timeoutMs: TIMEOUT_MS,
-    // Whoever can disable a hook can have messages ignored.
+    // Disabling a hook can cause messages to be ignored.
     trust: { outward: true },
     asksForOthers: NOT_THE_OWNERS,
     errorTrust: { private: true },

@@ -1,11 +1,11 @@
-/** The JSON forms of hooks and what they have judged: the same for the HTTP interface and for `--json`. */
+/** The JSON forms of hooks and their runs, for the HTTP API and `--json`. */
 import type { HookHealth, HookRun, Ledger, StoredHook } from "../../store/store.ts";
 import { isoTime } from "../../feature/views.ts";
 
 export type HookView = ReturnType<typeof hookView>;
 export type HookRunView = ReturnType<typeof hookRunView>;
 
-/** All hooks with how they do, by name. */
+/** All hooks with their health, by name. */
 export async function readHooks(ledger: Pick<Ledger, "hooks">): Promise<HookView[]> {
   const hooks = await ledger.hooks.list();
   return Promise.all(hooks.map(async (hook) => hookView(hook, await ledger.hooks.health(hook.name))));

@@ -1,4 +1,4 @@
-import { endStrays, StrayNotes } from "../../agents/process/strays.ts";
+import { endStrays, StrayRecords } from "../../agents/process/strays.ts";
 import type { Ports } from "../../feature/ports.ts";
 import { childEnvironment } from "../../programs/environment.ts";
 import { runGroup } from "../../programs/run-group.ts";
@@ -15,12 +15,12 @@ const TIMES = {
 export class ScriptProcesses {
   readonly #ports: Pick<Ports, "environment" | "settings" | "log">;
   readonly #file: string;
-  readonly #strays: StrayNotes;
+  readonly #strays: StrayRecords;
 
   constructor(ports: Pick<Ports, "environment" | "settings" | "log">, file: string) {
     this.#ports = ports;
     this.#file = file;
-    this.#strays = new StrayNotes(file, ports.log);
+    this.#strays = new StrayRecords(file, ports.log);
   }
 
   async endStrays(): Promise<void> {

@@ -129,7 +129,7 @@ export const linkAttacks: readonly Attack[] = [
     agent: `maker-${round}`,
     steps: [[call("Bash", { command })], [order]],
     fate: "refused",
-    because: /outside the folders|is a link/,
+    because: /outside this agent's folders|is a (broken |circular )?link/,
   })),
 );
 

@@ -3,7 +3,7 @@ import { alternating, type Attack, call, type Entry, type Order } from "../attac
 
 const ENTRIES: readonly Entry[] = ["document", "source", "page", "paired"];
 const NO_WAY =
-  /outside the folders|is a link|NUL byte|longer than|no such|does not exist|not a file|not a folder|Too big/i;
+  /outside this agent's folders|is a (broken |circular )?link|NUL byte|longer than|no such|does not exist|not a file|not a folder|Too big/i;
 
 /** What leads out, and exists. `links/` was there before the attack: a project that was checked out, say. */
 const OUT: readonly string[] = [

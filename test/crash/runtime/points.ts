@@ -1,7 +1,7 @@
 import { before, type Point, STORE_POINTS } from "../patched-source.ts";
 
 const CALL_TOOL = "src/turns/call-tool.ts";
-const CONVERSATION = "src/agents/process/conversation.ts";
+const PROCESS_AGENT = "src/agents/process/process-agent.ts";
 const JUDGE = "src/hooks/judge/judge.ts";
 const SEND_DELIVERY = "src/delivery/send-delivery.ts";
 
@@ -72,12 +72,12 @@ export const RUNTIME_POINTS: readonly Point[] = [
   ),
   before(
     "between starting a child and its work",
-    CONVERSATION,
-    "    return this.#child.begin(init, question.signal);\n",
+    PROCESS_AGENT,
+    "    return (await child.begin(init, question.signal))",
   ),
   before(
     "while a child is at work",
-    CONVERSATION,
+    PROCESS_AGENT,
     "      const line = await this.#next(child, question.signal);\n",
   ),
   before(

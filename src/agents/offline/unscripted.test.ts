@@ -3,13 +3,16 @@ import { expect, test } from "vitest";
 import { assistant, exchange, outcome, user } from "../../../test/support/conversation.ts";
 import type { Exchange } from "../agent.ts";
 import {
-  converse,
+  bestMatch,
+  answerUnscripted,
+  keywords,
   type LedgerSearch,
   MAX_HITS_CITED,
   MAX_QUOTE_LENGTH,
+  MAX_READ_LENGTH,
   MAX_RESULTS_QUOTED,
   NOTICE,
-} from "./converse.ts";
+} from "./unscripted.ts";
 
 const AT_MS = Date.UTC(2026, 10, 14, 23, 59);
 
@@ -20,7 +23,7 @@ const finds =
     texts.slice(0, limit).map((text, at) => ({ id: `event-${at}`, text, atMs: AT_MS }));
 
 async function textOf(exchanges: readonly Exchange[], search = nothing): Promise<string> {
-  const { text, calls } = await converse(exchanges, search);
+  const { text, calls } = await answerUnscripted(exchanges, search);
   expect(calls).toEqual([]);
   expect(text.split(NOTICE)).toHaveLength(2);
   expect(text.endsWith(`\n\n${NOTICE}`)).toBe(true);
@@ -54,7 +57,7 @@ test("a question is answered with what was said about it, and by whom", async ()
 
 test("its own answers are not quoted back", async () => {
   const question = user("What is my favourite colour?");
-  const first = await converse([colour, exchange([question])], nothing);
+  const first = await answerUnscripted([colour, exchange([question])], nothing);
   const answered = exchange([question, assistant(first.text)], [], "b");
   const found = finds(first.text, "What is my favourite colour?");
   expect(await textOf([colour, answered, exchange([question])], found)).toBe(
@@ -97,7 +100,7 @@ test("the ledger is cited by id and day, a few hits at most", async () => {
 
 test("the ledger is asked for the words, without their envelope", async () => {
   const asked: string[] = [];
-  await converse([exchange([user(`budget ${"x".repeat(1000)}`, "12:00 Ann")])], async (text) => {
+  await answerUnscripted([exchange([user(`budget ${"x".repeat(1000)}`, "12:00 Ann")])], async (text) => {
     asked.push(text);
     return [];
   });
@@ -106,7 +109,7 @@ test("the ledger is asked for the words, without their envelope", async () => {
 
 test("the calls that lines ask for are made, and nothing is said meanwhile", async () => {
   const words = 'Please:\n/tool Read {"path": "a.md"}\n/tool List {}';
-  expect(await converse([exchange([user(words)])], nothing)).toEqual({
+  expect(await answerUnscripted([exchange([user(words)])], nothing)).toEqual({
     text: "",
     calls: [
       { tool: "Read", args: { path: "a.md" } },
@@ -138,7 +141,7 @@ test("the results of its calls are quoted in their order", async () => {
   expect(await textOf([turn])).toBe(
     [
       '`Read {"path":"a.md"}`:\n\n> one\n> two',
-      "`List {}` gave nothing back.",
+      "`List {}` returned nothing.",
       "`List {}` (error):\n\n> gone",
     ].join("\n\n"),
   );
@@ -172,6 +175,28 @@ test("a message that arrives while tools run is answered after what they did", a
   expect(text).toMatch(/^`Read \{"path":"a.md"\}`:\n\n> one\n\nHello!/);
 
   const more = [user("/tool Read"), assistant("", "Read"), user("/tool List")];
-  const next = await converse([exchange(more, [outcome(read, 0, "one")])], nothing);
+  const next = await answerUnscripted([exchange(more, [outcome(read, 0, "one")])], nothing);
   expect(next.calls).toEqual([{ tool: "List", args: {} }]);
+});
+
+test("keywords are what a text is about, in any case and number", () => {
+  expect([...keywords("What are my favourite COLOURS, please? Colour!")]).toEqual(["favourite", "colour"]);
+  expect([...keywords("Wo ist der Schlüssel? 3号机")]).toContain("schlüssel");
+  expect([...keywords("What did I say before?")]).toEqual([]);
+});
+
+test("only the beginning of a long text is looked at", () => {
+  expect(keywords(`${"a ".repeat(MAX_READ_LENGTH / 2)}late`).size).toBe(0);
+});
+
+test.each([
+  ["favourite colour", ["My favourite colour is teal.", "The sky is blue."], 0],
+  ["favourite colour", ["My favourite colour is teal.", "My favourite colour is now red."], 1],
+  ["favourite colour", ["My favourite colour is teal.", "What is my favourite colour?"], 0],
+  ["favourite colour", ["What is my favourite colour?"], 0],
+  ["budget launch party", ["The launch is on Monday."], undefined],
+  ["colour", [], undefined],
+])("asked about %j, of %j the best is number %j", (question, texts, expected) => {
+  const items = texts.map((text, at) => ({ text, at }));
+  expect(bestMatch(keywords(question), items)?.at).toBe(expected);
 });

@@ -2,9 +2,9 @@ import { expect, test } from "vitest";
 import { z } from "zod";
 
 import { callTool, testWorkspace } from "../../../test/support/tool-context.ts";
-import { defineTool } from "./define.ts";
+import { defineFileTool } from "./file-tool.ts";
 
-const failing = defineTool({
+const failing = defineFileTool({
   name: "Fail",
   description: "Fails",
   parameters: z.strictObject({ path: z.string() }),
@@ -19,7 +19,7 @@ test("trouble of the system is told by the path that was given", async () => {
   using files = testWorkspace();
   await expect(callTool(failing, { path: "a" }, files.context)).rejects.toMatchObject({
     code: "tool_failed",
-    message: '"a" cannot be used: the disk is full',
+    message: 'Cannot use "a": the disk is full',
   });
 });
 

@@ -1,2 +1,0 @@
-/** The first message of the thread. */
-export const READY = "ready";
