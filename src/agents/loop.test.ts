@@ -153,7 +153,7 @@ test("the calls after one that suspends are still made, then the turn waits", as
 });
 
 test("a call that had begun is handed over again, one that has ended is not", async () => {
-  const asked: Message = { ...message("m1", "assistant", ""), body: calls("A", "B") as never };
+  const asked: Message = { ...message("m1", "assistant", ""), body: calls("A", "B") };
   const [a, b] = assistantBody(asked).blocks as CallBlock[];
   const started: ToolCall = { ...outcome(b!, 1), status: "started" };
   const { request, made } = turn({}, { messages: [query, asked], toolCalls: [outcome(a!, 0), started] });

@@ -13,7 +13,6 @@ import {
   turnFor,
 } from "../../test/support/sample.ts";
 import type { ItemId } from "../model/ids.ts";
-import type { Json } from "../model/json.ts";
 import type { CallBlock, Message } from "../model/message.ts";
 import type { Claim, Store } from "../store/store.ts";
 import { type Pinned, TurnJournal } from "./journal.ts";
@@ -27,7 +26,7 @@ function call(id: string): CallBlock {
 }
 
 function wanting(id: string, ...blocks: readonly CallBlock[]): Message {
-  return { ...message(id, "assistant", ""), body: { blocks } as unknown as Json };
+  return { ...message(id, "assistant", ""), body: { blocks } };
 }
 
 async function begin(store: Store): Promise<Claim> {

@@ -100,7 +100,7 @@ export function toQuery(item: QueueItem, timezone: string): Message {
     ...(attachments === undefined ? {} : { attachments }),
   };
   const content = dispatches.find(({ message }) => message !== undefined)?.message ?? event.content ?? "";
-  return { id: id as string as MessageId, role: "user", content, body: body as Json, atMs: queuedAtMs };
+  return { id: id as string as MessageId, role: "user", content, body, atMs: queuedAtMs };
 }
 
 /** What a hook adds: an instruction, and what it found in the event. */

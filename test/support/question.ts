@@ -43,7 +43,7 @@ export function assistantMessage(
     costUsd: null,
     ...more,
   };
-  return { id: "a" as MessageId, role: "assistant", content: "", body: body as unknown as Json, atMs: 2 };
+  return { id: "a" as MessageId, role: "assistant", content: "", body, atMs: 2 };
 }
 
 export function toolCall(ordinal: number, more: Partial<ToolCall> = {}): ToolCall {

@@ -46,7 +46,7 @@ export function says(text: string, fields: Partial<AssistantBody> = {}): Assista
 
 /** An answer as the message that holds it. */
 export function spoken(id: string, said: AssistantBody): Message {
-  return { ...message(id, "assistant", ""), body: said as unknown as Json };
+  return { ...message(id, "assistant", ""), body: said };
 }
 
 /** A call, by the name of its tool or with its arguments. */
