@@ -44,7 +44,7 @@ import { checkSkill } from "../src/personas/skill-file.ts";
 import { parseConfigList } from "../src/programs/git.ts";
 import { parseCommand } from "../src/queue/command.ts";
 import { findAbort } from "../src/relay/record/abort-marker.ts";
-import { parseActivity } from "../src/relay/artifact/activity.ts";
+import { parseActivity } from "../src/relay/artifact/touches.ts";
 import { addedText } from "../src/relay/artifact/added-text.ts";
 import { parseRelayCommand } from "../src/relay/surface/chat-command-syntax.ts";
 import { compareTexts, replayTouches } from "../src/relay/artifact/file-changes.ts";

@@ -7,10 +7,10 @@
  */
 import { mkdir, readFile, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { readActivity } from "../artifact/activity.ts";
+import { readActivity } from "../artifact/touches.ts";
 import { isInPlace, readKept } from "../artifact/artifact.ts";
 import { renderDiffs, renderFiles } from "../artifact/changes.ts";
-import { touchesOfCalls } from "../artifact/tool-changes.ts";
+import { touchesOfCalls } from "../artifact/touches.ts";
 import { lastAnswered } from "../record/next-step.ts";
 import type { RelayStep } from "../record/record.ts";
 import type { EnginePorts } from "./engine-ports.ts";
