@@ -6,7 +6,7 @@ import type { Pending } from "../record/pending-messages.ts";
 import {
   fillSystemVariables,
   fillVariables,
-  names,
+  usesVariable,
   type RuntimeValues,
 } from "../prompts/runtime-variables.ts";
 import type { RelayAgent } from "../templates/snapshot.ts";
@@ -81,7 +81,7 @@ export function buildMessage(facts: SessionFacts, text: string): StepPrompt {
 
 /** Whether the prompt of an agent says what came with it when it was added. */
 export function asksMessage(asked: Pick<StepFacts, "agent" | "stage" | "isAdHoc">): boolean {
-  return asked.isAdHoc && names(templateOf(asked), "input");
+  return asked.isAdHoc && usesVariable(templateOf(asked), "input");
 }
 
 function stepPrompt(facts: StepFacts): string {
@@ -91,7 +91,7 @@ function stepPrompt(facts: StepFacts): string {
   const prompt = fillVariables(template, valuesOf(facts));
   const isIncremental = facts.isResumed && stage?.continuesSession === true;
   const isInjected = facts.isAdHoc && !isIncremental && previousOutput !== null;
-  if (!isInjected || previousOutput === "" || names(template, "previousOutput")) return prompt;
+  if (!isInjected || previousOutput === "" || usesVariable(template, "previousOutput")) return prompt;
   return `Previous agent output:\n\n${previousOutput}\n\n---\n\n${prompt}`;
 }
 

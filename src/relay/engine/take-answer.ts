@@ -9,7 +9,7 @@ import type { EnginePorts } from "./engine-ports.ts";
 import { orderStep } from "./messages.ts";
 import { keepNow } from "./record-ends.ts";
 import { changesBefore, keepFiles, NO_CHANGES } from "./step-files.ts";
-import { names } from "../prompts/runtime-variables.ts";
+import { usesVariable } from "../prompts/runtime-variables.ts";
 import type { KeptRelay, RelayUpdate } from "../record/kept-relay.ts";
 import { previousOutput, scriptSession, targetSession } from "../record/next-step.ts";
 import { markScript } from "../record/phases.ts";
@@ -92,7 +92,7 @@ interface InsertedStep extends StepPrompt {
 /** With all that the prompts of files may name. What came before is whatever has ended last, of this leg too. */
 async function filled({ record, detail }: KeptRelay, prompt: string, ports: EnginePorts): Promise<string> {
   const before = { ...record, leg: NO_LEG };
-  const namesChanges = CHANGES.some((variable) => names(prompt, variable));
+  const namesChanges = CHANGES.some((variable) => usesVariable(prompt, variable));
   return fillPrompt(prompt, {
     userMessage: record.userMessage,
     previousOutput: previousOutput(before),

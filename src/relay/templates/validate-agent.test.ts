@@ -94,7 +94,7 @@ const ERRORS: Mistaken[] = [
     { agent: { directive: "file:../promptTemplates/x.md" } },
     "agents.writer.directive",
     '"../promptTemplates/x.md" is not a file in prompts/directives',
-    "Write its path from prompts/directives.",
+    "Use a path relative to prompts/directives.",
   ],
   [
     { agent: { systemPrompt: "file:/etc/passwd" } },
