@@ -251,7 +251,7 @@ describe("the owner is told at the place that the configuration names", () => {
     await expect.poll(async () => (await told(cortex)).length, PATIENT).toBe(2);
     const [good, bad] = await told(cortex);
     expect(good).toBe("thread-templates.json hot-reloaded");
-    expect(bad).toMatch(/^thread-templates.json has a problem and is not in use; what was there before is\n/);
+    expect(bad).toMatch(/^thread-templates.json has a problem; the previous version stays in use\n/);
     expect(logged).toEqual(expect.arrayContaining([good, bad]));
     const { items } = await cortex.store.outbox.list();
     expect(items[0]).toMatchObject({ target: { channel: "webhook", place: "ops" } });
@@ -282,9 +282,7 @@ describe("the owner is told at the place that the configuration names", () => {
     await expect
       .poll(() => told(cortex), PATIENT)
       .toEqual([
-        expect.stringMatching(
-          /^thread-templates.json has a problem and only what is right of it is in use\n/,
-        ),
+        expect.stringMatching(/^thread-templates.json has a problem; only its valid entries are in use\n/),
       ]);
   });
 

@@ -53,9 +53,9 @@ export async function decide({ template, record, texts }: Situation): Promise<De
 
   const enter = entryTo(template);
   const steps = ended.map(({ agentSlotId, stage }) => enter({ agent: agentSlotId, stage }));
-  for (const [index, rule] of template.transitions.entries()) {
+  for (const rule of template.transitions) {
     if (!leaves(rule, steps)) continue;
-    const reading = readingOf(template.transitions, index, enter);
+    const reading = readingOf(rule, template.transitions, enter);
     const decision = await follows(rule, { reading, steps, record, examined });
     if (decision === undefined) continue;
     if (decision.kind !== "go") return decision;

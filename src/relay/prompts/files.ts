@@ -9,14 +9,16 @@ import { codeOf } from "../../model/error-code.ts";
 import { CortexError } from "../../model/errors.ts";
 import { type ComposedPrompt, composePrompt, type PromptSource } from "./language.ts";
 
-/** The fields that may refer to files, and the folders they refer to. */
-export const PROMPT_FOLDERS = {
+/** The fields that may refer to files. */
+export const PROMPT_FIELDS = ["directive", "promptTemplate", "systemPrompt"] as const;
+
+export type PromptField = (typeof PROMPT_FIELDS)[number];
+
+export const PROMPT_FOLDERS: Readonly<Record<PromptField, string>> = {
   directive: "directives",
   promptTemplate: "promptTemplates",
   systemPrompt: "systemPrompts",
-} as const;
-
-export type PromptField = keyof typeof PROMPT_FOLDERS;
+};
 
 export const MAX_PROMPT_FILE_BYTES = 1024 * 1024;
 
