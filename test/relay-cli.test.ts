@@ -245,7 +245,7 @@ test("mistakes are told, and what needs a server says so", LONG, async () => {
   expect(await failing("run", "pair", " ")).toEqual([2, "The message is empty."]);
   expect(await failing("run", "pair", "x", "--budget", "much")).toEqual([2, '"much" is not a budget.']);
   expect(await failing("status", "thr_00000000")).toEqual([1, 'No relay has the id "thr_00000000".']);
-  expect(await failing("status")).toEqual([1, "There is no relay yet."]);
+  expect(await failing("status")).toEqual([1, "No relays yet."]);
   expect(await failing("cancel", "thr_00000000")).toEqual([1, 'No relay has the id "thr_00000000".']);
 });
 

@@ -274,7 +274,7 @@ describe("the owner is told at the place that the configuration names", () => {
     await using cortex = await home.open();
     await expect(cortex.relays.run({ name: "two", message: "x" })).rejects.toMatchObject({
       code: "template_unknown",
-      hint: expect.stringMatching(/The files of relays have a problem: `cortex relay validate` tells\.$/),
+      hint: expect.stringMatching(/The relay files have a problem: `cortex relay validate` tells\.$/),
     });
     await expect(cortex.say({ content: "!thread two x" })).rejects.toMatchObject({
       hint: expect.stringContaining("`cortex relay validate` tells"),

@@ -81,7 +81,7 @@ test("both commands cancel: what runs here, a relay, or everything", () => {
 test("what is wrong with a command is said, with all that there are", () => {
   const wrong: Record<string, string> = {
     "!thread coder-review": '"coder-review" is given no message',
-    "!thread add": "!thread add names no agent",
+    "!thread add": "Missing agent for !thread add",
     "!thread status thr_1": '"thr_1" is not the id of a relay',
     "!thread cancel everything": '"everything" is not the id of a relay',
     "!cancel thr_a1b2c3d4 thr_00000000": '"thr_a1b2c3d4 thr_00000000" is not the id of a relay',

@@ -66,7 +66,7 @@ test("what is under way is shown, listed wherever it was started, and cancelled"
 
   expect(await write(cortex, "!thread cancel")).toBe(`Cancelled \`${id}\`.`);
   expect(await ended(cortex, { id })).toMatchObject({ status: "cancelled" });
-  expect(await write(cortex, `!cancel ${id}`)).toBe(`\`${id}\` was over already.`);
+  expect(await write(cortex, `!cancel ${id}`)).toBe(`\`${id}\` has already ended.`);
   expect(await write(cortex, "!cancel --all")).toBe(`Cancelled \`${other.id}\`.`);
   await ended(cortex, other);
   expect(await write(cortex, "!thread list --running")).toBe("No threads are running.");
