@@ -36,7 +36,7 @@ test("secrets are not in it, and where it is not known what is one, nothing is k
   expect(readHistory(home.path)).toEqual(["my key is [KEY]"]);
 });
 
-test("what is empty or very long is not available", async () => {
+test("what is empty or very long is not kept", async () => {
   using home = newHome();
   await keepEntry(home.path, "  ", asIs);
   await keepEntry(home.path, "x".repeat(MAX_ENTRY_LENGTH + 1), asIs);

@@ -33,7 +33,7 @@ test("an attachment is filed under its hash, and the event keeps what is known o
   ]);
 });
 
-test("one that is too large is recorded with its size and hash, and is not available", async () => {
+test("one that is too large is recorded with its size and hash, and is not kept", async () => {
   using folder = temporaryFolder();
   const data = Buffer.alloc(MAX_ATTACHMENT_BYTES + 1);
   expect(await fileAttachments([{ name: "big", data: data.toString("base64") }], folder.path)).toEqual([

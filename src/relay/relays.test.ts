@@ -274,10 +274,10 @@ describe("the owner is told at the place that the configuration names", () => {
     await using cortex = await home.open();
     await expect(cortex.relays.run({ name: "two", message: "x" })).rejects.toMatchObject({
       code: "template_unknown",
-      hint: expect.stringMatching(/The relay files have a problem: `cortex relay validate` tells\.$/),
+      hint: expect.stringMatching(/The relay files have a problem; run `cortex relay validate`\.$/),
     });
     await expect(cortex.say({ content: "!thread two x" })).rejects.toMatchObject({
-      hint: expect.stringContaining("`cortex relay validate` tells"),
+      hint: expect.stringContaining("run `cortex relay validate`"),
     });
     await expect
       .poll(() => told(cortex), PATIENT)
@@ -520,9 +520,9 @@ test("the caller's own scripts run too, from the first moment on", async () => {
 });
 
 test.each([
-  [{ onEnd: { command: "true", timeoutMs: 5 } }, "extraHooks.onEnd: "],
+  [{ onEnd: { command: "true", timeoutMs: 5 } }, "extraHooks.onEnd.timeoutMs: "],
   [{ onEnd: { command: "true", timeout: 0 } }, "extraHooks.onEnd.timeout: "],
-  [{ onFinish: { command: "true" } }, "extraHooks: "],
+  [{ onFinish: { command: "true" } }, "extraHooks.onFinish: "],
 ])("extra hooks that no template could have are refused: %j", async (extraHooks, where) => {
   using home = makeHome({ script: PLAYS });
   await using cortex = await home.open();

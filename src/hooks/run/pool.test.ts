@@ -467,7 +467,7 @@ test("processes stay warm for a while after an event, and are gone when none has
   expect(await hooks.ask(["good"])).toMatchObject([{ value: { fire: true } }]);
 });
 
-test("a process that has only said what a file exports is not available", async () => {
+test("a process that has only said what a file exports is not kept", async () => {
   await using hooks = openTestPool({ good: GOOD }, { limits: { lookMs: 5 } });
   await hooks.pool.inspect({ name: "good", path: join(hooks.folder, "good.ts") });
   await expect.poll(() => hooks.pool.processes, PATIENT).toBe(0);

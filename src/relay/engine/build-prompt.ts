@@ -132,8 +132,8 @@ ${sectionPath}`;
 You are one of several agents working in turn in a Cortex thread. You share a file, the artifact:
 ${artifactPath}
 Read it before you start: it contains the results of the agents before you. ${results}
-Only if you are truly blocked and no later agent can continue either, end the thread: append a separate line
-[ABORT: <reason>] to your output file, or call the tool relay_abort.`;
+Only if you are truly blocked and no later agent can continue either, end the thread: append [ABORT: <reason>] on a line
+of its own to the file you write, or call the tool relay_abort.`;
 }
 
 function replies({ pending: { messages, dropped } }: StepFacts): string {

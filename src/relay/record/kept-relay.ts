@@ -80,18 +80,21 @@ export async function readRelay(id: RelayId, store: Pick<Store, "relays">): Prom
 }
 
 export function relayDetail({ detail }: Pick<StoredRelay, "detail">): RelayDetail {
-  return trusted(detail ?? {});
+  const known: unknown = detail ?? {}; // only this file writes details and records, so their form is not checked again
+  return known as RelayDetail;
 }
 
 export function toStep({ record }: Pick<StoredRelayStep, "record">): RelayStep {
-  return trusted(record);
+  const known: unknown = record;
+  return known as RelayStep;
 }
 
 export function toRecord(
   { record }: Pick<StoredRelay, "record">,
   rows: readonly StoredRelayStep[],
 ): RelayRecord {
-  const { slots = [], ...kept } = trusted<StoredRecord>(record);
+  const known: unknown = record;
+  const { slots = [], ...kept } = known as StoredRecord;
   const ordered = slots.flatMap((name): [string, Slot][] => {
     const slot = kept.agents[name];
     return slot === undefined || !Object.hasOwn(kept.agents, name) ? [] : [[name, slot]];
@@ -101,11 +104,6 @@ export function toRecord(
 
 /** The store does not preserve the order of an object's fields, so the order of the slots is stored separately. */
 type StoredRecord = Omit<RelayRecord, "steps"> & { readonly slots?: readonly string[] };
-
-/** Only this file writes these values, so their form is not checked again. */
-function trusted<T>(stored: unknown): T {
-  return stored as T;
-}
 
 /** A record, as the store takes it at the creation of a relay. */
 export function toNewRelay(
@@ -120,7 +118,8 @@ export function toEndedRelay(record: RelayRecord, times: NonNullable<NewRelay["t
   return { ...toNewRelay(record), steps: record.steps.map((step) => toStepChange(step)), times };
 }
 
-function toStored({ steps: _, ...rest }: RelayRecord): Json {
+function toStored(record: RelayRecord): Json {
+  const { steps: _, ...rest } = record;
   return toJson({ ...rest, slots: Object.keys(rest.agents) } satisfies StoredRecord);
 }
 
@@ -129,7 +128,7 @@ function toJson(value: object): Json {
   return value as Json;
 }
 
-export function toStepChange(step: RelayStep, accept?: RelayStepOrder): RelayStepChange {
+function toStepChange(step: RelayStep, accept?: RelayStepOrder): RelayStepChange {
   return {
     step: step.stepIndex,
     slot: step.agentSlotId,

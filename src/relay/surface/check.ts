@@ -24,7 +24,7 @@ function checkTemplates({ templates, problems, warnings }: RelayConfig): Check[]
       warn("relays", `${source} ${path}: ${message}`, hint),
     );
   if (first === undefined)
-    return templates.size === 0 ? [] : [ok("relays", `${count(templates.size, "valid template")}`)];
+    return templates.size === 0 ? [] : [ok("relays", count(templates.size, "valid template"))];
   const message = `${problems.length === 1 ? "a problem" : `${problems.length} problems`} in templates: ${first.source} ${first.path}: ${first.message}`;
   return [fail("relays", message, "`cortex relay validate` lists all problems with hints.")];
 }

@@ -25,10 +25,13 @@ interface RelayEnd {
   readonly output: string | null;
 }
 
-/** The body of a reply, whose form the server guarantees by its schemas. */
-export async function askRelays<Body extends object>(server: Server, request: Request): Promise<Body> {
-  const { body }: { body: unknown } = await ask(server, request);
-  return body as Body;
+/** The body of a reply. The server guarantees its form by its schemas. */
+export async function askForBody(server: Server, request: Request): Promise<unknown> {
+  return (await ask(server, request)).body;
+}
+
+export async function askForRelay(server: Server, request: Request): Promise<RelayView> {
+  return (await askForBody(server, request)) as RelayView;
 }
 
 export async function awaitRelay(begun: RelayView, server: Server, given: Invocation): Promise<RelayEnd> {
@@ -40,7 +43,7 @@ export async function awaitRelay(begun: RelayView, server: Server, given: Invoca
   while (!isOver(record)) {
     await wait(LOOK_EVERY_MS);
     try {
-      record = await askRelays<RelayView>(from, { path });
+      record = await askForRelay(from, { path });
     } catch (error) {
       if (!isConnectionLost(error)) throw error;
       from = (await findServer(given.home)) ?? from; // it may come back, on another port
@@ -56,7 +59,7 @@ export async function awaitRelay(begun: RelayView, server: Server, given: Invoca
 async function requestsOf({ id }: RelayView, server: Server): Promise<readonly ApprovalView[]> {
   try {
     const path = "/api/approvals?state=open&limit=100";
-    const { items } = await askRelays<{ readonly items: readonly ApprovalView[] }>(server, { path });
+    const { items } = (await askForBody(server, { path })) as { readonly items: readonly ApprovalView[] };
     return items.filter(({ session }) => session.startsWith(`thr:${id}:`));
   } catch (error) {
     if (!isConnectionLost(error)) throw error;
@@ -68,7 +71,7 @@ async function requestsOf({ id }: RelayView, server: Server): Promise<readonly A
 export async function readOutput(record: RelayView, server: Server): Promise<string | null> {
   try {
     const path = `/api/relays/${encodeURIComponent(record.id)}/artifact`;
-    const { content } = await askRelays<{ readonly content: string }>(server, { path });
+    const { content } = (await askForBody(server, { path })) as { readonly content: string };
     if (content.trim() !== "") return content;
   } catch (error) {
     if (!(error instanceof CortexError) || error.code !== "state_conflict") throw error; // unreadable

@@ -8,7 +8,7 @@ import type { RelayView } from "./views.ts";
 import type { DryRun, RelaySaid } from "../relays.ts";
 
 import { type Invocation, text } from "../../feature/command.ts";
-import { askRelays, awaitRelay } from "./progress.ts";
+import { askForBody, askForRelay, awaitRelay } from "./progress.ts";
 import { readMessage } from "../../terminal/read-message.ts";
 import { describeDryRun, isGood } from "./text.ts";
 import { needServer, type Server } from "../../client/server.ts";
@@ -29,14 +29,11 @@ export async function runRelay(given: Invocation): Promise<void | false> {
   };
   const server = await needOrStartServer(given);
   if (options["dryRun"] === true) {
-    const dryRun = await askRelays<DryRun>(server, {
-      method: "POST",
-      path: PATH,
-      body: { ...body, dryRun: true },
-    });
+    const request = { method: "POST", path: PATH, body: { ...body, dryRun: true } } as const;
+    const dryRun = (await askForBody(server, request)) as DryRun;
     return print.data(dryRun, () => describeDryRun(dryRun));
   }
-  const record = await askRelays<RelayView>(server, { method: "POST", path: PATH, body });
+  const record = await askForRelay(server, { method: "POST", path: PATH, body });
   return reportStart(record, server, given);
 }
 
@@ -56,7 +53,7 @@ export async function resumeRelay(given: Invocation): Promise<void | false> {
 export async function cancelRelay({ home, args, print }: Invocation): Promise<void> {
   const [id = ""] = args;
   const server = await needServer(home);
-  const body = await askRelays(server, { method: "POST", path: pathOf(id, "cancel") });
+  const body = await askForBody(server, { method: "POST", path: pathOf(id, "cancel") });
   print.data(body, () => `Cancelling ${id}.`);
 }
 
@@ -64,7 +61,7 @@ export async function sayToRelay({ home, args, print }: Invocation): Promise<voi
   const [id = "", content] = args;
   const server = await needServer(home);
   const request = { method: "POST", path: pathOf(id, "messages"), body: { content } } as const;
-  const body = await askRelays<RelaySaid>(server, request);
+  const body = (await askForBody(server, request)) as RelaySaid;
   if (body.answered !== null) return print.data(body, () => `Answered ${id}.`);
   print.data(body, () =>
     [
@@ -82,7 +79,7 @@ async function change(given: Invocation, verb: string, body?: object): Promise<v
   const [id = ""] = given.args;
   const server = await needServer(given.home);
   const request = { method: "POST", path: pathOf(id, verb), ...present({ body }) } as const;
-  return reportStart(await askRelays<RelayView>(server, request), server, given);
+  return reportStart(await askForRelay(server, request), server, given);
 }
 
 /** With `--wait`, follows the relay to its end. False: it did not complete. */

@@ -204,7 +204,7 @@ export const bindingSchema = z
   .catchall(z.string().min(1).describe("The agent for a parameter of the shell."))
   .describe("A template made from a shell, with an agent for each of its parameters.");
 
-export const relayFileSchema = z
+const relayFileSchema = z
   .strictObject({
     $schema: schemaAddress,
     agents: named(relayAgentSchema, "Agents by name.").default({}),

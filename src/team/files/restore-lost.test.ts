@@ -67,7 +67,7 @@ test("a task that is gone is not put back, but kept aside, where nobody can tell
   }
 });
 
-test("a task that is gone while something later is there was taken out, and is not available", () => {
+test("a task that is gone while something later is there was taken out, and is not kept", () => {
   const { entries } = play([add("Three"), claim("One")]);
   expect(restore(applyEdit(START, claim("One")), entries)).toMatchObject({ edits: [], aside: [] });
 });

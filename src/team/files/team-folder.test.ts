@@ -320,7 +320,7 @@ test.each([
   },
 );
 
-test("a task that a person takes out among newer ones is not available", async () => {
+test("a task that a person takes out among newer ones is not kept", async () => {
   using team = testTeam("");
   await team.team.edit(TASKS, tasks({ kind: "add", title: "One" }));
   await team.team.edit(TASKS, tasks({ kind: "add", title: "Two" }));
