@@ -548,7 +548,7 @@ describe("files", () => {
     put("config/thread-templates/poem.yaml", "entry: poet\n", other.path);
     expect(await cortex(...argv)).toMatchObject({
       code: 1,
-      out: expect.stringMatching(/poet\.json:1:2 .*closing }[^]*poem\.yaml is not read\n.*templates\//),
+      out: expect.stringMatching(/poet\.json:1:2 .*closing }[^]*poem\.yaml ignored\n.*templates\//),
     });
     put(
       "config/thread-templates/agents/poet.json",

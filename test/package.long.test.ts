@@ -153,7 +153,7 @@ test("a newcomer gets through with nothing but what is installed", LONG, async (
   expect(await cortexd("events", "--why", "--channel", "webhook")).toContain("hook orders fired");
   expect(await cortexd("hooks")).not.toContain("errored");
 
-  expect(await cortexd("relay", "validate")).toContain("can be used: 0 problems, 0 warnings.");
+  expect(await cortexd("relay", "validate")).toContain("usable agents, 0 problems, 0 warnings.");
   expect(await cortexd("relay", "run", "doc-review", "A short note", "--wait")).toContain("offline model");
 
   await cortexd("team", "init");

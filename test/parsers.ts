@@ -44,12 +44,12 @@ import { checkSkill } from "../src/personas/skill-file.ts";
 import { parseConfigList } from "../src/programs/git.ts";
 import { parseCommand } from "../src/queue/command.ts";
 import { findAbort } from "../src/relay/record/abort-marker.ts";
-import { parseActivity } from "../src/relay/artifact/activity.ts";
+import { parseActivity } from "../src/relay/artifact/touches.ts";
 import { addedText } from "../src/relay/artifact/added-text.ts";
 import { parseRelayCommand } from "../src/relay/surface/chat-command-syntax.ts";
 import { compareTexts, replayTouches } from "../src/relay/artifact/file-changes.ts";
-import { readFrontmatter as readPromptHead } from "../src/relay/prompts/frontmatter.ts";
-import { composePrompt, MAX_PROMPT_LENGTH } from "../src/relay/prompts/language.ts";
+import { readPromptHead } from "../src/relay/prompts/frontmatter.ts";
+import { composePrompt, MAX_COMPOSED_LENGTH } from "../src/relay/prompts/language.ts";
 import { fillVariables, findUnknown } from "../src/relay/prompts/runtime-variables.ts";
 import { MAX_SEARCHED_CHARACTERS } from "../src/store/store.ts";
 import { bodyLines } from "../src/team/markdown/block-text.ts";
@@ -283,20 +283,20 @@ export const PARSERS: readonly Parser[] = [
   },
   {
     name: "directives of prompts",
-    length: MAX_PROMPT_LENGTH - KB,
+    length: MAX_COMPOSED_LENGTH - KB,
     worst: ["${a:-", "${a", "${a}", "@if(a)@endif", "@else", "@block(a)\n@endblock\n", "@if(", "a\n"],
     read: (text) =>
       composePrompt({ file: "f", text: `---\na: b\n---\n${text}` }, () => Promise.reject(new Error())),
   },
   {
     name: "`{{variables}}` of prompts",
-    length: MAX_PROMPT_LENGTH,
+    length: MAX_COMPOSED_LENGTH,
     worst: ["{{#if input}}", "{{#if x}}", "{{", "{{ ", "{{input}}", "{{a", "{{/if}}", "{{#if userMessage}}"],
     read: (text) => fillVariables(text, NO_VALUES),
   },
   {
     name: "`{{variables}}` of prompts",
-    length: MAX_PROMPT_LENGTH,
+    length: MAX_COMPOSED_LENGTH,
     worst: ["{{#if x}}", "{{input}}", "{{/if}}", "{{\n", "{{a}}\n"],
     read: findUnknown,
   },

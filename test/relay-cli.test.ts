@@ -43,7 +43,7 @@ test("templates, agents and all that is wrong with their files are told without 
   );
   expect(await run(home.path, ["relay", "validate"])).toMatchObject({
     code: 0,
-    out: "1 template and 2 agents can be used: 0 problems, 0 warnings.\n",
+    out: "1 usable template, 2 usable agents, 0 problems, 0 warnings.\n",
   });
 
   const condition = { type: "convergence", marker: "[OK]" };
@@ -62,9 +62,9 @@ test("templates, agents and all that is wrong with their files are told without 
   expect(out).toMatch(/^problem .*templates\.broken\.maxTotalSteps: /m);
   expect(out).toMatch(/^warning .*templates\.loop\.colour/m);
   expect(out).toContain(
-    'loop\n  reader → writer: "[OK]" ends the relay; without it writer runs, at most 3 times (stop, found)\n',
+    'loop\n  reader → writer: "[OK]" ends the relay; without it writer runs, at most 3 times (stop, inferred)\n',
   );
-  expect(out).toMatch(/\n1 template and 2 agents can be used: 3 problems, 2 warnings\.\n$/);
+  expect(out).toMatch(/\n1 usable template, 2 usable agents, 3 problems, 2 warnings\.\n$/);
   const json = JSON.parse((await run(home.path, ["relay", "validate", "--json"])).out);
   expect(json).toMatchObject({
     templates: [{ name: "loop", convergence: [{ reading: "stop", isStated: false }] }],
@@ -97,7 +97,7 @@ test("a relay is started, watched to its end, and looked at afterwards", LONG, a
   expect((await run(home.path, ["relay"])).out).toMatch(
     new RegExp(`^${id} .* completed +pair +2 steps +\\$0\\.0000 +a letter\n$`),
   );
-  expect((await run(home.path, ["relay", "list", "--running"])).out).toBe("No relay is under way.\n");
+  expect((await run(home.path, ["relay", "list", "--running"])).out).toBe("No relay is running.\n");
   const status = await run(home.path, ["relay", "status"]);
   expect(status.out).toMatch(
     /^thr_\w{8} is completed[^]*template +pair\nasked +a letter\n[^]*step 2 +reader/,
@@ -108,7 +108,7 @@ test("a relay is started, watched to its end, and looked at afterwards", LONG, a
   );
   const diff = (await run(home.path, ["relay", "show", id, "--diff"])).out;
   expect(diff).toMatch(
-    /^step 1 · writer · .*\n {2}@@ .*\n {2}\+written: a letter\n[^]*step 2 · reader · .*\n {2}\(nothing changed\)\n$/,
+    /^step 1 · writer · .*\n {2}@@ .*\n {2}\+written: a letter\n[^]*step 2 · reader · .*\n {2}\(no changes\)\n$/,
   );
   expect((await run(home.path, ["relay", "show", id, "--step", "1"])).out).toBe("written: a letter\n");
   expect(await run(home.path, ["relay", "show", id, "--step", "9"])).toMatchObject({ code: 2 });
@@ -140,10 +140,8 @@ test("a relay is cancelled, resumed, told something and continued", LONG, async 
   await using _ = await startServer(home.path);
   const begun = await run(home.path, ["relay", "run", "pair", "slow", ...SCRIPTED]);
   const id = idIn(begun.out);
-  expect(begun.out).toBe(`${id} has begun. \`cortex relay status ${id}\` tells where it is.\n`);
-  expect((await run(home.path, ["relay", "say", id, "faster"])).out).toContain(
-    "Messages that wait for it: 1.",
-  );
+  expect(begun.out).toBe(`Started ${id}. \`cortex relay status ${id}\` shows its progress.\n`);
+  expect((await run(home.path, ["relay", "say", id, "faster"])).out).toContain(": 1 message.");
   const watching = start(home.path, "relay", "add", id, "reader", "--wait");
   expect(await watching.ended).toMatchObject({ code: 1, err: expect.stringContaining("is running") });
   expect(await run(home.path, ["relay", "cancel", id])).toMatchObject({ code: 0 });
@@ -224,7 +222,7 @@ test("the way that a relay takes is shown, and nothing is kept of it", LONG, asy
   await using _ = await startServer(home.path);
   const { out } = await run(home.path, ["relay", "run", "pair", "x", "--dry-run"]);
   expect(out).toMatch(
-    /^step 1 +writer .*\nstep 2 +reader .*\nIt ends: no_matching_transition\. Nothing of it is kept\.\n$/,
+    /^step 1 +writer .*\nstep 2 +reader .*\nStop reason: no_matching_transition\. Nothing was stored\.\n$/,
   );
   expect((await run(home.path, ["relay", "list"])).out).toMatch(/^No relays\./);
 });
@@ -243,10 +241,10 @@ test("mistakes are told, and what needs a server says so", LONG, async () => {
   expect(await failing("run", "nope", "x")).toEqual([1, expect.stringContaining('"nope"')]);
   expect(await failing("run", "pair")).toEqual([2, expect.stringContaining("message")]);
   expect(await failing("run", "pair", " ")).toEqual([2, "The message is empty."]);
-  expect(await failing("run", "pair", "x", "--budget", "much")).toEqual([2, '"much" is not a budget.']);
-  expect(await failing("status", "thr_00000000")).toEqual([1, 'No relay has the id "thr_00000000".']);
-  expect(await failing("status")).toEqual([1, "There is no relay yet."]);
-  expect(await failing("cancel", "thr_00000000")).toEqual([1, 'No relay has the id "thr_00000000".']);
+  expect(await failing("run", "pair", "x", "--budget", "much")).toEqual([2, 'Invalid budget "much".']);
+  expect(await failing("status", "thr_00000000")).toEqual([1, 'Unknown relay "thr_00000000".']);
+  expect(await failing("status")).toEqual([1, "No relays yet."]);
+  expect(await failing("cancel", "thr_00000000")).toEqual([1, 'Unknown relay "thr_00000000".']);
 });
 
 test("a chat takes !thread, and a line of a pipe is replied to", LONG, async () => {
@@ -256,7 +254,7 @@ test("a chat takes !thread, and a line of a pipe is replied to", LONG, async () 
   expect(out).toContain("• `pair` — One writes, one reads [agents: writer, reader]");
   expect(out).toContain("No threads found for this channel.");
   const sent = await run(home.path, ["send", "!thread pair a letter", ...SCRIPTED]);
-  expect(sent.out).toMatch(/Thread `thr_\w{8}` \(pair\) has begun with writer/);
+  expect(sent.out).toMatch(/Thread `thr_\w{8}` \(pair\) started with writer/);
 });
 
 test("in a terminal, a chat follows the relays that were started in it", LONG, async ({ skip }) => {
@@ -311,7 +309,7 @@ test(
     for (const step of ["0", "4"])
       expect(await run(home.path, ["relay", "show", id!, "--step", step])).toMatchObject({
         code: 2,
-        err: expect.stringContaining("counted from 1; the last is 3"),
+        err: expect.stringContaining("Steps are numbered 1 to 3"),
       });
   },
 );

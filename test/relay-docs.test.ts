@@ -127,7 +127,7 @@ test("the table of what a script is told has every field, and no other", () => {
   const told = Object.keys(scriptContext(testRecord(), "start", ""));
   const section = sectionOf(scripts, "What it is told");
   expect(Array.from(section.matchAll(/^\| `(\w+)`/gm), ([, name]) => name)).toEqual(told);
-  expect(scripts).toContain(`milliseconds (${DEFAULT_SCRIPT_TIMEOUT_MS} unless told)`);
+  expect(scripts).toContain(`milliseconds (default: ${DEFAULT_SCRIPT_TIMEOUT_MS})`);
 });
 
 test("the answers of scripts on the page are understood", () => {
@@ -140,8 +140,8 @@ test("the call of relay_start on the page is one, and its limits are those that 
   const [start] = createRelayTools(async () => "thr_00000000");
   const call = blocksOf(relays, "json")[0]!;
   expect(await start!.run(JSON.parse(call), workspace.context)).toMatchObject({ kind: "suspend" });
-  expect(relays).toContain(`${MAX_OPEN_RELAYS} relays under way`);
-  expect(relays).toContain(`at a depth of ${MAX_RELAY_DEPTH}`);
+  expect(relays).toContain(`${MAX_OPEN_RELAYS} running relays`);
+  expect(relays).toContain(`up to a depth of ${MAX_RELAY_DEPTH}`);
 });
 
 test("the templates of the page are those that come along, and go on as often as it says", async () => {

@@ -137,7 +137,7 @@ test.each([
     ["planner", "completed"],
     ["coder", "completed"],
   ]);
-  expect(scripts!.map(({ error }) => error)).toEqual([expect.stringMatching(/nobody knows what it did/)]);
+  expect(scripts!.map(({ error }) => error)).toEqual([expect.stringMatching(/its effects are unknown/)]);
   expect(groupsIn(home.path)).toEqual([group]);
   await expect.poll(() => isAlive(group)).toBe(false);
   expect(await cortex.relays.artifact(id)).toBe("plan\ncode\n");

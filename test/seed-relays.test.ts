@@ -198,7 +198,7 @@ test("the examples load as they are written", async () => {
   const { agents, templates, problems, warnings } = await home.read();
   expect(problems).toEqual([]);
   expect(warnings.map(({ path, message }) => [path, message])).toEqual([
-    ["templates.overriding.agents[1].promptTemplate", "is not used, because the agent has stages"],
+    ["templates.overriding.agents[1].promptTemplate", "ignored because the agent has stages"],
   ]);
   expect([...agents.keys()]).toEqual(AGENTS);
   expect([...templates.keys()]).toEqual(["coder-review", "referring", "overriding"]);

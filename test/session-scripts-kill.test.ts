@@ -48,7 +48,7 @@ test.each([
     return items.filter(({ id }) => id.endsWith(":end")).map(({ content }) => content);
   };
   await expect.poll(ends, PATIENT).toHaveLength(1);
-  expect((await ends())[0]).toMatch(/has failed: Cortex ended in the middle of it$/);
+  expect((await ends())[0]).toMatch(/failed: Cortex stopped while it was running$/);
   await expect.poll(() => isAlive(group), PATIENT).toBe(false);
   writeFileSync(join(home.path, "go"), "");
   for (const content of after) {

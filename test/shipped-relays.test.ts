@@ -37,8 +37,8 @@ const CASES: readonly Case[] = [
     template: "coder-review",
     script: [
       adds("Examine the code", "[REVIEW: APPROVED]", "# Revision"),
-      adds("Your work came back", "# Revision", "# Implementation"),
-      adds("If it holds a plan, carry that out", "# Implementation"),
+      adds("Your work was returned", "# Revision", "# Implementation"),
+      adds("If it contains a plan, carry out the plan", "# Implementation"),
     ],
     path: ["coder:implement", "reviewer", "coder:revise", "reviewer"],
     headings: ["# Implementation", "# Revision", "[REVIEW: APPROVED]"],
@@ -48,7 +48,7 @@ const CASES: readonly Case[] = [
     script: [
       adds("Find out how tests are run here", "[TESTS: PASS]", "# Fix"),
       adds("Tests fail", "# Fix", "# Implementation"),
-      adds("If it holds a plan, carry that out", "# Implementation", "# Plan"),
+      adds("If it contains a plan, carry out the plan", "# Implementation", "# Plan"),
       adds("Then write these sections", "# Plan"),
     ],
     path: ["planner", "coder:implement", "tester", "coder:fix", "tester"],
@@ -58,7 +58,7 @@ const CASES: readonly Case[] = [
     template: "research",
     script: [
       adds("Examine the answer", "[CRITIQUE: SOUND]", "# Revision"),
-      adds("Your work came back", "# Revision", "# Answer"),
+      adds("Your work was returned", "# Revision", "# Answer"),
       adds("from the survey", "# Answer", "# Survey"),
       adds("Survey what is known", "# Survey"),
     ],
@@ -69,7 +69,7 @@ const CASES: readonly Case[] = [
     template: "doc-review",
     script: [
       adds("Examine the document", "[DOC: READY]", "# Revision"),
-      adds("Your work came back", "# Revision", "# A document"),
+      adds("Your work was returned", "# Revision", "# A document"),
       adds("If it names a file, that file is the document", "# A document"),
     ],
     path: ["doc-writer:draft", "doc-reviewer", "doc-writer:revise", "doc-reviewer"],

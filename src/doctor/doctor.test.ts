@@ -113,7 +113,7 @@ describe("the configuration", () => {
     expect((await check(home.path)).named("relays")).toEqual([]);
     addShippedRelays(home.path);
     expect((await check(home.path)).named("relays")).toEqual([
-      expect.objectContaining({ state: "ok", message: "4 templates, all of them right" }),
+      expect.objectContaining({ state: "ok", message: "4 valid templates" }),
     ]);
     writeFileSync(join(home.path, "config", "thread-templates", "agents", "coder.json"), "{}");
     expect((await check(home.path)).one("relays")).toMatchObject({
@@ -416,12 +416,16 @@ test("unknown tools, ignored fields and plugins that load nothing are warnings",
     told("relays").map(([state, message, hint]) => [state, message!.replace(/^\S+ /, ""), hint]),
   ).toEqual([
     ["warn", 'agents.writer.tools: no tool is called "Gerp"', 'Did you mean "Grep"?'],
-    ["warn", 'agents.writer.claudeAgent: is ignored: backend "offline" does not use it', expect.any(String)],
+    [
+      "warn",
+      'agents.writer.claudeAgent: ignored because backend "offline" does not use it',
+      expect.any(String),
+    ],
     ["warn", expect.stringMatching(/^agents\.writer\.pluginDirs\[0\]: it is empty: /), expect.any(String)],
     ["warn", 'templates.solo.agents[0].tools[1]: no tool is called "Wriet"', 'Did you mean "Write"?'],
     [
       "warn",
-      "templates.solo.agents[0].outputStyle: is ignored: no backend of this version uses it",
+      "templates.solo.agents[0].outputStyle: ignored because no backend of this version uses it",
       expect.any(String),
     ],
   ]);

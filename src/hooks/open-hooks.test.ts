@@ -143,7 +143,7 @@ test("a target that is not there is an error of its hook", async () => {
     .map(({ hook, error }) => `${hook}: ${error}`);
   expect(errors).toEqual([
     'nobody: Unknown persona "nobody"',
-    'relay: No template and no agent of relays is called "review"',
+    'relay: Unknown relay template or agent "review"',
     expect.stringContaining("thread: "),
   ]);
   // Both name the same session: one turn, which has the contexts of both.

@@ -9,13 +9,13 @@ declare module "../feature/cortex.ts" {
 }
 
 /**
- * Relays: agents that pass one artifact along by the rules of a template, and scripts that run beside their steps and
+ * Relays: agents that pass one artifact along by the rules of a template, and scripts that run between their steps and
  * after turns of sessions.
  *
- * Its rooms, each of which imports only those before it: `artifact` (the shared file, its history, changes of files),
- * `prompts` (the language and files of prompts), `templates` (templates and agents read, checked and watched), `scripts`
- * (programs of the owner), `record` (what is known of a relay, and pure functions over it), `engine` (what a relay does
- * next), `surface` (commands, routes, tools, chat commands, views).
+ * Its rooms, each importing only those before it: `artifact` (the shared file, its history, file changes), `prompts` (the
+ * language and files of prompts), `templates` (reads, validates and watches templates and agents), `scripts` (programs of
+ * the owner), `record` (the state of a relay, and pure functions on it), `engine` (advances relays), `surface` (commands,
+ * routes, tools, chat commands, views).
  */
 export const relay: Feature = {
   name: "relay",

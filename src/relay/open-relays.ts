@@ -1,4 +1,4 @@
-/** Relays, opened: the engine runs, the templates are watched, and people and agents can act on relays. */
+/** The open relays feature: runs the engine, watches the templates, and implements the `Relays` API. */
 import { join } from "node:path";
 
 import type { Ports } from "../feature/ports.ts";
@@ -17,7 +17,7 @@ import { archiveOld } from "./engine/retention.ts";
 import { sayTo } from "./engine/say.ts";
 import { activeAgent, agentUnknown, checkFolder, contentFor, startRelay } from "./engine/start.ts";
 import { finish, resume } from "./record/ending.ts";
-import { type RelayDetail, relayUnknown, toRecord, updateRelay } from "./record/kept-relay.ts";
+import { type RelayDetail, toRecord, unknownRelay, updateRelay } from "./record/kept-relay.ts";
 import { asShown } from "./record/phases.ts";
 import { isTerminal, type RelayRecord } from "./record/record.ts";
 import { keepTurn, viewTurn } from "./record/relay-of-turn.ts";
@@ -36,7 +36,7 @@ import { parseExtraHooks } from "./templates/resolve.ts";
 import type { RelayConfig, SnapshotContent } from "./templates/snapshot.ts";
 import { WatchedRelayConfig } from "./templates/watched-config.ts";
 
-/** Deals with what the previous process was at work on before the engine runs. */
+/** Recovers from the previous process before the engine starts. */
 export async function openRelays(ports: Ports): Promise<OpenRelays> {
   const { store, home, clock, settings } = ports;
   const scripts = new ScriptProcesses(ports, join(home, "data", "relay-scripts.json"));
@@ -54,7 +54,7 @@ async function importOldRelays({ store, home, clock, log }: Ports): Promise<void
   log(
     problem === undefined
       ? `Imported ${count(relays, "relay")} from threads.json; skipped ${count(skipped, "invalid entry", "invalid entries")}.`
-      : `No relays were imported from threads.json for now: ${problem}`,
+      : `Importing relays from threads.json failed; the next start tries again: ${problem}`,
   );
 }
 
@@ -70,7 +70,7 @@ export class OpenRelays implements Relays, AsyncDisposable {
     this.#watched = new WatchedRelayConfig(ports);
   }
 
-  /** Reads the templates again: their files changed, or the profiles that they name. */
+  /** Reads the templates again after their files or the profiles have changed. */
   filesChanged(files?: readonly string[]): void {
     this.#watched.lookAgain(files);
   }
@@ -99,7 +99,7 @@ export class OpenRelays implements Relays, AsyncDisposable {
     return updateRelay(relay, store, async (kept) => ({
       ...addTo(kept, { agent, ...(message === undefined ? {} : { message }) }, await this.config(), clock()),
       detail: wanted(kept.detail, delivery),
-      stop: `${agent} goes on with the relay`, // no longer waits for an answer to the step that asked
+      stop: `${agent} continues the relay`, // stops the step that waits for an answer
     }));
   }
 
@@ -183,7 +183,7 @@ export class OpenRelays implements Relays, AsyncDisposable {
 
   async #require(id: RelayId): Promise<RelayRecord> {
     const stored = await this.#ports.store.relays.get(id);
-    if (stored === undefined) throw relayUnknown(id);
+    if (stored === undefined) throw unknownRelay(id);
     return this.#show(stored);
   }
 
@@ -193,13 +193,13 @@ export class OpenRelays implements Relays, AsyncDisposable {
   }
 }
 
-/** Somebody wants it again, and perhaps to be told elsewhere. */
+/** Makes a relay wanted again, optionally with another place for its notices. */
 function wanted(detail: RelayDetail, delivery?: Json): RelayDetail {
   const { unwanted: _, ...kept } = detail;
   return { ...kept, ...(delivery === undefined ? {} : { delivery }) };
 }
 
-/** How long the end of a relay goes unnoticed if its wake-up is lost. */
+/** How long the end of a relay may go unnoticed if its wake-up is lost. */
 const POLL_MS = 1_000;
 
 function nextChange({ store }: Ports, signal: AbortSignal): Promise<void> {
@@ -216,6 +216,6 @@ function nextChange({ store }: Ports, signal: AbortSignal): Promise<void> {
 function requireTurn(turn: TurnId | undefined): TurnId {
   if (turn !== undefined) return turn;
   throw new CortexError("request_invalid", "Missing relay or turn to add the agent to", {
-    hint: "Give the id of a relay, or of a turn.",
+    hint: "Pass the id of a relay or a turn.",
   });
 }

@@ -16,8 +16,8 @@ import { parseRelayCommand, RELAY_USAGE } from "./surface/chat-command-syntax.ts
 import { templateFile, templateFolders, TEMPLATES_DEBOUNCE_MS } from "./templates/folders.ts";
 
 /**
- * Opens relays when they are first used, because many a Cortex runs for months without one. A start only looks for
- * relays to continue, and a change of their files opens them too: their owner wants to know what is wrong with it.
+ * Opens relays on first use, because many homes never run one. At the start it only looks for relays to continue. A change
+ * of their files also opens them, to report mistakes to the owner.
  */
 export function openRelay(ports: Ports): OpenFeature {
   const { home, store, clock, log } = ports;
@@ -30,7 +30,7 @@ export function openRelay(ports: Ports): OpenFeature {
     try {
       if (await hasWork(ports)) await relays.open();
     } catch (error) {
-      log(`Relays are not continued for now: ${String(error)}`);
+      log(`Relays could not be continued: ${String(error)}`);
     }
   }
 

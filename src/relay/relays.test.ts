@@ -251,7 +251,7 @@ describe("the owner is told at the place that the configuration names", () => {
     await expect.poll(async () => (await told(cortex)).length, PATIENT).toBe(2);
     const [good, bad] = await told(cortex);
     expect(good).toBe("thread-templates.json hot-reloaded");
-    expect(bad).toMatch(/^thread-templates.json has a problem and is not in use; what was there before is\n/);
+    expect(bad).toMatch(/^thread-templates.json has a problem; the previous version stays in use\n/);
     expect(logged).toEqual(expect.arrayContaining([good, bad]));
     const { items } = await cortex.store.outbox.list();
     expect(items[0]).toMatchObject({ target: { channel: "webhook", place: "ops" } });
@@ -274,17 +274,15 @@ describe("the owner is told at the place that the configuration names", () => {
     await using cortex = await home.open();
     await expect(cortex.relays.run({ name: "two", message: "x" })).rejects.toMatchObject({
       code: "template_unknown",
-      hint: expect.stringMatching(/The files of relays have a problem: `cortex relay validate` tells\.$/),
+      hint: expect.stringMatching(/The relay files have a problem; run `cortex relay validate`\.$/),
     });
     await expect(cortex.say({ content: "!thread two x" })).rejects.toMatchObject({
-      hint: expect.stringContaining("`cortex relay validate` tells"),
+      hint: expect.stringContaining("run `cortex relay validate`"),
     });
     await expect
       .poll(() => told(cortex), PATIENT)
       .toEqual([
-        expect.stringMatching(
-          /^thread-templates.json has a problem and only what is right of it is in use\n/,
-        ),
+        expect.stringMatching(/^thread-templates.json has a problem; only its valid entries are in use\n/),
       ]);
   });
 
@@ -522,9 +520,9 @@ test("the caller's own scripts run too, from the first moment on", async () => {
 });
 
 test.each([
-  [{ onEnd: { command: "true", timeoutMs: 5 } }, "extraHooks.onEnd: "],
+  [{ onEnd: { command: "true", timeoutMs: 5 } }, "extraHooks.onEnd.timeoutMs: "],
   [{ onEnd: { command: "true", timeout: 0 } }, "extraHooks.onEnd.timeout: "],
-  [{ onFinish: { command: "true" } }, "extraHooks: "],
+  [{ onFinish: { command: "true" } }, "extraHooks.onFinish: "],
 ])("extra hooks that no template could have are refused: %j", async (extraHooks, where) => {
   using home = makeHome({ script: PLAYS });
   await using cortex = await home.open();

@@ -1,4 +1,4 @@
-/** Relays as the rest of the runtime and its surfaces see them: start one, look at it, steer it. */
+/** The API of relays for the rest of Cortex: start, inspect and steer them. */
 import type { ApprovalId, EventId, PersonaId, RelayId, TurnId } from "../model/ids.ts";
 import type { Json } from "../model/json.ts";
 import type { SessionKey } from "../model/session-key.ts";
@@ -10,51 +10,51 @@ import type { Listed } from "../store/store.ts";
 export interface RelayRequest {
   /** A template, else an agent. */
   readonly name: string;
-  /** Which of the two it must be. */
+  /** Restricts `name` to one of the two. */
   readonly kind?: "template" | "agent";
   readonly message: string;
-  /** Where its steps work. Unless told, the relay's own workspace. */
+  /** The working folder of its steps (default: the relay's own workspace). */
   readonly dir?: string;
   /** For agents whose profile is `__active__`. */
   readonly profile?: string;
   readonly metadata?: { readonly [field: string]: Json };
-  /** Where it was started, and where its notices and its end go: channel, account, place, topic, replyTo. */
+  /** Where it was started and its notices go: channel, account, place, topic, replyTo. */
   readonly delivery?: Json;
-  /** The channel that the record names. Unless told, that of `delivery`, else `cli`. */
+  /** The channel in its record (default: the channel of `delivery`, else `cli`). */
   readonly channel?: string;
   readonly startedBy?: RelayStarter;
-  /** The event that led to it. */
+  /** The event that caused it. */
   readonly cause?: EventId;
-  /** What all of it may cost at most, where the template allows more or says nothing. */
+  /** A cost limit for the whole relay. The template's limit also applies. */
   readonly budgetUsd?: number;
   /**
-   * Scripts beside the template's own, which run first: `{onStart?, onTransition?, onEnd?}`, each `{command, args?, timeout?}`
-   * as in a template. They are not stored: after a restart they do not run.
+   * Scripts that run after the template's own: `{onStart?, onTransition?, onEnd?}`, each `{command, args?, timeout?}` as in
+   * a template. They are not stored and do not run after a restart.
    */
   readonly extraHooks?: ExtraHooks;
   /** The former name of `extraHooks`. */
   readonly extraScripts?: ExtraHooks;
-  /** The same key again is the same relay. */
+  /** Starting again with the same key returns the same relay. */
   readonly idempotencyKey?: string;
-  /** What its steps may do at most, as a narrowing: it was started for somebody else than the owner. */
+  /** A narrowing of its steps' permissions, for a relay not started for the owner. */
   readonly permissions?: Json;
-  /** Folders that stay closed to its steps. */
+  /** Folders its steps cannot access. */
   readonly hidden?: readonly string[];
-  /** Goes on after a restart, whatever the settings say. */
+  /** Continues after a restart regardless of the settings. */
   readonly resumes?: true;
 }
 
 export interface RelayStarter {
   readonly session?: SessionKey;
   readonly persona?: PersonaId;
-  /** The turn of the session that starts it. It is told of the end. */
+  /** The turn of the session that starts it, which is notified of the end. */
   readonly turn?: TurnId;
-  /** The tool call of that turn which waits for the end. Absent: the turn goes on, and the end comes as a message. */
+  /** The tool call of that turn that waits for the end. Absent: the end comes as a message. */
   readonly ordinal?: number;
 }
 
 export interface RelayAddition {
-  /** A relay that has ended or waits; else a turn, which becomes the first step of a new relay. */
+  /** A completed or waiting relay. Otherwise `turn`, which becomes the first step of a new relay. */
   readonly id?: RelayId;
   readonly turn?: TurnId;
   readonly agent: string;
@@ -77,49 +77,49 @@ export interface DryStep {
 }
 
 export interface Relays {
-  /** As it is now. */
+  /** The current agents and templates. */
   config(): Promise<RelayConfig>;
-  /** `template_unknown` where the name is neither a template's nor an agent's. Resolves when it is kept and begins. */
+  /** Resolves when the relay is stored. `template_unknown` if neither a template nor an agent has the name. */
   run(request: RelayRequest): Promise<RelayRecord>;
   /** `relay_unknown`, `turn_unknown`, `agent_unknown`, `state_conflict`. */
   add(addition: RelayAddition): Promise<RelayRecord>;
-  /** False: it was over, or is already coming to its end. `relay_unknown`. */
+  /** False: it has ended or is already ending. `relay_unknown`. */
   cancel(id: RelayId): Promise<boolean>;
   /** `relay_unknown`, `state_conflict`. */
   resume(id: RelayId): Promise<RelayRecord>;
   /**
-   * Answers the question that a relay waits with; otherwise keeps the message for its next step. `relay_unknown`,
-   * `state_conflict` where it is over. What comes of the same event is done once.
+   * Answers the question that a relay waits for; otherwise buffers the message for its next step. Idempotent for the same
+   * event. `relay_unknown`, `state_conflict` if it has ended.
    */
   say(id: RelayId, text: string, from?: RelaySender): Promise<RelaySaid>;
-  /** The record as it is shown: `waiting` where a step is suspended. A turn is shown as a relay of one step. */
+  /** The record as shown: `waiting` while a step is suspended. A turn is shown as a relay of one step. */
   get(id: RelayId | TurnId): Promise<RelayRecord | undefined>;
   list(options?: RelayListOptions): Promise<Listed<RelayRecord>>;
-  /** As it was after a step, counted from 1; unless told, as it is now. Undefined: it is not kept, or cannot be read. */
+  /** After a step, counted from 1; without one, as it is now. Undefined: not stored, or unreadable. */
   artifact(id: RelayId, step?: number): Promise<string | undefined>;
-  /** The path that it takes with the offline model. Nothing is kept of it. */
+  /** The steps it takes with the offline model. Stores nothing. */
   dryRun(request: RelayRequest): Promise<DryRun>;
   /** Resolves when a relay has ended. Undefined: the signal came first. */
   ended(id: RelayId, signal: AbortSignal): Promise<RelayRecord | undefined>;
 }
 
 export interface RelaySender {
-  /** The message that it came in: the same one again changes nothing. */
+  /** Identifies the message: repeating it has no effect. */
   readonly event?: EventId;
 }
 
 export interface RelaySaid {
   /** How many messages wait for the next step. */
   readonly buffered: number;
-  /** How many were too many for it. */
+  /** How many older messages were dropped. */
   readonly dropped: number;
-  /** The question that it answered. Null: none was open. */
+  /** The question that was answered. Null: none was open. */
   readonly answered: ApprovalId | null;
 }
 
 export interface RelayListOptions {
   readonly running?: boolean;
-  /** Only those that were started there. */
+  /** Only relays started there. */
   readonly channel?: string;
   readonly limit?: number;
   readonly cursor?: string;

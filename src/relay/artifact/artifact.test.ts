@@ -90,7 +90,7 @@ test("a link is followed inside the workspace and nowhere else", async () => {
   expect(await linkTo("/etc/passwd")).toEqual(unreadable("is a link out of the relay's workspace"));
   expect(await linkTo("/dev/zero")).toEqual(unreadable("is a link out of the relay's workspace"));
   expect(await linkTo("nowhere")).toEqual(MISSING);
-  expect(await linkTo("artifact.md")).toEqual(unreadable("is a link that leads in a circle"));
+  expect(await linkTo("artifact.md")).toEqual(unreadable("is a link that points to itself"));
   expect(await linkTo(".")).toEqual(unreadable("is a link out of the relay's workspace"));
 });
 
@@ -134,7 +134,7 @@ test("an artifact is read up to its limit, and not beyond", async () => {
   truncateSync(workspace.artifact, MAX_ARTIFACT_BYTES);
   expect(await readArtifact(workspace)).toMatchObject({ kind: "read" });
   truncateSync(workspace.artifact, MAX_ARTIFACT_BYTES + 1);
-  expect(await readArtifact(workspace)).toEqual(unreadable("is larger than 4194304 bytes"));
+  expect(await readArtifact(workspace)).toEqual(unreadable("exceeds 4194304 bytes"));
   truncateSync(workspace.artifact, 10 * MAX_ARTIFACT_BYTES);
   expect(await readArtifact(workspace)).toMatchObject({ kind: "unreadable" });
 });
@@ -143,7 +143,7 @@ test.skipIf(process.getuid?.() === 0)("an artifact that may not be read is not",
   using home = temporaryFolder();
   const workspace = await makeWorkspace(home.path, ID);
   chmodSync(workspace.artifact, 0o000);
-  expect(await readArtifact(workspace)).toEqual(unreadable("may not be read"));
+  expect(await readArtifact(workspace)).toEqual(unreadable("is not readable: permission denied"));
 });
 
 test("an artifact that is read-only is read, and replaced where that is Cortex's to do", async () => {

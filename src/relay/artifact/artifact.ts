@@ -1,19 +1,21 @@
 /**
- * The artifact: the file that the agents of a relay pass along, in a folder of the relay's own.
+ * The artifact: the file that the agents of a relay pass along, in the relay's workspace.
  *
- * Agents write to it as they like. They may delete it, put a folder or a link in its place, or fill it without end. So it is
- * read as something foreign: what cannot be read is a value that says why, and the relay goes on by what agents answer.
+ * Agents can do anything to it: delete it, replace it with a folder or a link, or fill the disk with it. So it is read
+ * as untrusted input: an unreadable artifact is a value with a reason, and the relay continues with the agents' answers.
  */
 import { createHash } from "node:crypto";
 import { constants } from "node:fs";
 import { type FileHandle, mkdir, open, readlink, realpath, rm, writeFile } from "node:fs/promises";
 import { basename, dirname, join, relative, sep } from "node:path";
 
+import { codeOf, hasCode } from "../../model/error-code.ts";
 import { CortexError } from "../../model/errors.ts";
+import { isRelayId } from "../../model/ids.ts";
 import { forgetFiles, keepFile, readKeptFile } from "../../store/kept-files.ts";
 import { writeWhole } from "../../store/write-whole.ts";
 
-/** A larger artifact is not read: no model takes a million tokens of it either. */
+/** A larger artifact is not read: it would exceed any model's context. */
 export const MAX_ARTIFACT_BYTES = 4 * 1024 * 1024;
 
 export interface Workspace {
@@ -21,19 +23,17 @@ export interface Workspace {
   readonly artifact: string;
 }
 
-const RELAY_ID = /^thr_[0-9a-f]{8}$/;
-
 export function workspaceOf(home: string, id: string): Workspace {
-  if (!RELAY_ID.test(id)) {
-    throw new CortexError("id_invalid", `"${id}" is not the id of a relay`, {
-      hint: "It is thr_ and eight hexadecimal digits.",
+  if (!isRelayId(id)) {
+    throw new CortexError("id_invalid", `Invalid relay id "${id}"`, {
+      hint: "A relay id is thr_ followed by 8 hexadecimal digits.",
     });
   }
   const path = join(home, "tmp", "threads", id);
   return { path, artifact: join(path, "artifact.md") };
 }
 
-/** Makes what is missing, and leaves what is there. */
+/** Creates what is missing and leaves the rest unchanged. */
 export async function makeWorkspace(home: string, id: string): Promise<Workspace> {
   const workspace = workspaceOf(home, id);
   try {
@@ -48,7 +48,7 @@ export async function makeWorkspace(home: string, id: string): Promise<Workspace
   }
 }
 
-/** With everything in it. Links in it are removed, not followed. */
+/** Removes links in it without following them. */
 export async function removeWorkspace(home: string, id: string): Promise<void> {
   await rm(workspaceOf(home, id).path, { recursive: true, force: true });
 }
@@ -56,7 +56,7 @@ export async function removeWorkspace(home: string, id: string): Promise<void> {
 export type ArtifactRead =
   | { readonly kind: "read"; readonly text: string; readonly hash: string }
   | { readonly kind: "missing" }
-  /** The reason follows "the artifact". */
+  /** The predicate of "the artifact". */
   | { readonly kind: "unreadable"; readonly reason: string };
 
 /** Reads the artifact, or another file of the workspace. */
@@ -69,13 +69,13 @@ export async function readArtifact(
     if (!isInside(real, join(above, basename(folder))))
       return unreadable("is a link out of the relay's workspace");
     const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
-    await using handle = await open(real, O_RDONLY | O_NOFOLLOW | O_NONBLOCK); // a pipe would be waited for
+    await using handle = await open(real, O_RDONLY | O_NOFOLLOW | O_NONBLOCK); // opening a pipe would block
     const stats = await handle.stat();
     if (stats.isDirectory()) return unreadable("is a folder");
     if (!stats.isFile()) return unreadable("is not a file");
     if ((await locationOf(handle, real)) !== real) return unreadable("was moved while it was opened");
     const bytes = await readAtMost(handle, MAX_ARTIFACT_BYTES);
-    if (bytes === undefined) return unreadable(`is larger than ${MAX_ARTIFACT_BYTES} bytes`);
+    if (bytes === undefined) return unreadable(`exceeds ${MAX_ARTIFACT_BYTES} bytes`);
     return { kind: "read", text: bytes.toString(), hash: createHash("sha256").update(bytes).digest("hex") };
   } catch (error) {
     const code = codeOf(error);
@@ -83,7 +83,7 @@ export async function readArtifact(
   }
 }
 
-/** Replaces the artifact as a whole, whatever is in its place but a folder. */
+/** Replaces the whole artifact, or anything else in its place except a folder. */
 export async function writeArtifact({ path: folder, artifact }: Workspace, text: string): Promise<void> {
   try {
     await realFolder(folder);
@@ -93,14 +93,14 @@ export async function writeArtifact({ path: folder, artifact }: Workspace, text:
   }
 }
 
-/** Makes the file that a step of a fan-out writes to, and returns its path. */
+/** Creates the file that a step of a fan-out writes to, and returns its path. */
 export async function makeSection({ path: folder }: Workspace, name: string): Promise<string> {
   const path = join(folder, name);
   try {
     const root = await realFolder(folder);
     await mkdir(dirname(path), { recursive: true });
     const parent = await realpath(dirname(path));
-    if (!isInside(parent, root)) throw new Error("a link leads out of the workspace");
+    if (!isInside(parent, root)) throw new Error("a link points outside the workspace");
     const { O_CREAT, O_WRONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
     await (await open(path, O_CREAT | O_WRONLY | O_NOFOLLOW | O_NONBLOCK)).close();
     return path;
@@ -110,12 +110,12 @@ export async function makeSection({ path: folder }: Workspace, name: string): Pr
 }
 
 export interface Section {
-  /** Whose it is. */
+  /** The step that wrote it. */
   readonly title: string;
   readonly text: string;
 }
 
-/** An artifact with the sections of a fan-out after it, in their order. Those that were added already are not again. */
+/** Appends the sections of a fan-out to an artifact, in order. Merging the same sections again changes nothing. */
 export function mergeSections(artifact: string, sections: readonly Section[]): string {
   const written = sections.filter(({ text }) => text.trim() !== "");
   if (written.length === 0) return artifact;
@@ -125,34 +125,35 @@ export function mergeSections(artifact: string, sections: readonly Section[]): s
   return lead === "" ? merged : `${lead}\n\n${merged}`;
 }
 
-/** The size that a file claims is not trusted: it may grow while it is read. */
+/** Does not trust the size of the file: it may grow during reading. */
 async function readAtMost(handle: FileHandle, maxBytes: number): Promise<Buffer | undefined> {
   const chunks: Buffer[] = [];
   let length = 0;
   for await (const chunk of handle.createReadStream({ end: maxBytes, autoClose: false })) {
-    length += (chunk as Buffer).length;
-    chunks.push(chunk as Buffer);
+    const piece: Buffer = chunk;
+    length += piece.length;
+    chunks.push(piece);
   }
   return length > maxBytes ? undefined : Buffer.concat(chunks);
 }
 
-/** Where an open file really is: a folder on the way to it may have become a link meanwhile. */
+/** The real path of an open file: a parent folder may have become a link in the meantime. */
 function locationOf(handle: FileHandle, path: string): Promise<string> {
   return process.platform === "linux" ? readlink(`/proc/self/fd/${handle.fd}`) : realpath(path);
 }
 
-/** Whether a workspace is there, and is no link to somewhere else. */
+/** Whether a workspace exists and is not a link. */
 export function isInPlace(folder: string): Promise<boolean> {
   return realFolder(folder).then(
     () => true,
-    () => false, // whatever it is, there is nothing of the relay's in it
+    () => false,
   );
 }
 
-/** Where a workspace is. An agent may have put a link in its place: nothing of ours is written to where that leads. */
+/** The real path of a workspace. If an agent has replaced it with a link, nothing of ours is written to the link's target. */
 async function realFolder(folder: string): Promise<string> {
   const [above, real] = await Promise.all([realpath(dirname(folder)), realpath(folder)]);
-  if (real !== join(above, basename(folder))) throw new Error("a link is in its place");
+  if (real !== join(above, basename(folder))) throw new Error("it is a link");
   return real;
 }
 
@@ -168,49 +169,40 @@ function reasonOf(error: unknown): string {
       throw error;
     case "EACCES":
     case "EPERM":
-      return "may not be read";
+      return "is not readable: permission denied";
     case "EISDIR":
       return "is a folder";
     case "ELOOP":
-      return "is a link that leads in a circle";
+      return "is a link that points to itself";
     default:
       return `cannot be read (${code})`;
   }
-}
-
-function codeOf(error: unknown): string | undefined {
-  return (error as NodeJS.ErrnoException).code;
 }
 
 function unreadable(reason: string): ArtifactRead {
   return { kind: "unreadable", reason };
 }
 
-const PASSING: ReadonlySet<string | undefined> = new Set(["ENOSPC", "EDQUOT", "EMFILE", "ENFILE"]);
-
 function unwritable(path: string, cause: unknown): CortexError {
-  return new CortexError(
-    "home_unwritable",
-    `${path} cannot be written (${codeOf(cause) ?? (cause as Error).message})`,
-    {
-      hint: "Cortex must be able to write to the workspace of a relay; see who owns it and whether the disk is full.",
-      transient: PASSING.has(codeOf(cause)), // the relay goes on when there is room again
-      cause,
-    },
-  );
+  const why = codeOf(cause) ?? (cause instanceof Error ? cause.message : String(cause));
+  return new CortexError("home_unwritable", `Cannot write ${path} (${why})`, {
+    hint: "Cortex must be able to write to a relay's workspace: check its owner and the free disk space.",
+    transient: hasCode(cause, "ENOSPC", "EDQUOT", "EMFILE", "ENFILE"),
+    cause,
+  });
 }
 
-/** Returns the hash. */
+/** Stores a copy by its content and returns the hash. */
 export function keepArtifact(home: string, text: string): Promise<string> {
   return keepFile(folderOf(home), Buffer.from(text));
 }
 
-/** Undefined: it is not kept any more. */
+/** Undefined: the copy was removed. */
 export async function readKept(home: string, hash: string): Promise<string | undefined> {
   return (await readKeptFile(folderOf(home), hash))?.toString("utf8");
 }
 
-/** Removes all that no step names. */
+/** Removes the copies that no step refers to. */
 export async function forgetArtifacts(home: string, isNamed: (hash: string) => boolean): Promise<void> {
   await forgetFiles(folderOf(home), isNamed);
 }

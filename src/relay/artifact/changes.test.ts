@@ -34,7 +34,7 @@ test("a file without a diff says why", () => {
 
 test("edits by themselves stand under a note", () => {
   expect(renderDiffs([{ path: "/a", shown: { kind: "hunks", hunks: "@@ somewhere @@\n-1\n+2" } }])).toBe(
-    "### /a\n_(the edits by themselves: they do not fit what is known of the file)_\n```diff\n@@ somewhere @@\n-1\n+2\n```",
+    "### /a\n_(individual edits: they do not apply to the known content of the file)_\n```diff\n@@ somewhere @@\n-1\n+2\n```",
   );
 });
 

@@ -1,15 +1,15 @@
-/** Changed files as texts for a prompt: their names, or their names with what changed. */
+/** Changed files as text for a prompt: their names, with or without diffs. */
 import { count } from "../../model/count.ts";
 import type { FileChange } from "./file-changes.ts";
 
-/** More files than these are counted. */
+/** Files beyond this number are only counted. */
 export const MAX_SHOWN_FILES = 200;
-/** Of a longer diff the beginning is shown. */
+/** A longer diff is cut. */
 export const MAX_DIFF_CHARACTERS = 20_000;
-/** All diffs together. The files after that are named. */
+/** For all diffs together. Files beyond it are listed without a diff. */
 export const MAX_DIFFS_CHARACTERS = 200_000;
 
-/** `- path`, a line for each. Empty where nothing changed. */
+/** One line `- path` per file. Empty if nothing changed. */
 export function renderFiles(changes: readonly Pick<FileChange, "path">[]): string {
   const paths = [...new Set(changes.map(({ path }) => path))];
   const lines = paths.slice(0, MAX_SHOWN_FILES).map((path) => `- ${oneLine(path)}`);
@@ -17,7 +17,7 @@ export function renderFiles(changes: readonly Pick<FileChange, "path">[]): strin
   return lines.join("\n");
 }
 
-/** A heading for each file and what changed in it, with blank lines between them. Empty where nothing changed. */
+/** A heading and a diff per file, separated by blank lines. Empty if nothing changed. */
 export function renderDiffs(changes: readonly FileChange[]): string {
   const parts: string[] = [];
   let room = MAX_DIFFS_CHARACTERS;
@@ -39,11 +39,11 @@ function renderChange({ path, device, shown }: FileChange, room: number): string
   if (Math.min(text.length, MAX_DIFF_CHARACTERS) > room)
     return `${heading} [diff unavailable: too many changes]`;
   const note =
-    shown.kind === "diff" ? "" : "_(the edits by themselves: they do not fit what is known of the file)_\n";
+    shown.kind === "diff" ? "" : "_(individual edits: they do not apply to the known content of the file)_\n";
   return `${heading}\n${note}${fenced(cut(text))}`;
 }
 
-/** At the end of a line, with a count of what is left out. */
+/** Cuts at the end of a line and counts the omitted ones. */
 function cut(text: string): string {
   const whole = text.replace(/\n$/, "");
   if (whole.length <= MAX_DIFF_CHARACTERS) return whole;
@@ -53,14 +53,14 @@ function cut(text: string): string {
   return `${kept}\n… ${count(left, "more line")}`;
 }
 
-/** With a fence that is longer than any in the text. */
+/** Uses a fence longer than any in the text. */
 function fenced(text: string): string {
   const longest = Math.max(2, ...Array.from(text.matchAll(/`{3,}/g), ([run]) => run.length));
   const fence = "`".repeat(longest + 1);
   return `${fence}diff\n${text}\n${fence}`;
 }
 
-/** A name may hold anything but NUL, also what would look like a line of the prompt. */
+/** A file name can contain anything but NUL, even a line break that would forge a line of the prompt. */
 function oneLine(text: string): string {
   return text.replaceAll(/\p{Cc}/gu, "\uFFFD");
 }

@@ -1,23 +1,23 @@
 /**
- * What became of files, found out from what was done to them one after the other.
+ * How files changed, computed from a sequence of edits.
  *
- * The first known content of a file is where it began; everything after is replayed on that. What others did to the file
- * in between is so left out, and where a change does not fit any more, it is shown by itself.
+ * The edits are replayed on the first known content of each file, so changes that others made in between are left out.
+ * If an edit no longer applies, the edits are shown as they are.
  */
 import type { StructuredPatch, StructuredPatchHunk } from "diff";
 
-/** Something that an agent did to a file. */
+/** An edit of a file by an agent. */
 export interface FileTouch {
   readonly path: string;
   /** Undefined: this machine. */
   readonly device?: string | undefined;
-  /** What was in the file before. Null: there was no file. Undefined: nobody knows. */
+  /** The content before. Null: the file did not exist. Undefined: unknown. */
   readonly original?: string | null | undefined;
   readonly done:
     | { readonly kind: "write"; readonly content: string }
     | { readonly kind: "patch"; readonly hunks: readonly Hunk[] }
     | { readonly kind: "replace"; readonly edits: readonly Replacement[] }
-    /** It was changed, and nobody knows how; the reason follows "diff unavailable:". */
+    /** An edit without details; the reason follows "diff unavailable:". */
     | { readonly kind: "unknown"; readonly why: string };
 }
 
@@ -32,39 +32,39 @@ export interface FileChange {
   readonly path: string;
   readonly device?: string | undefined;
   readonly shown:
-    /** A unified diff. Empty: the text is what it was. */
+    /** A unified diff. Empty: the text is unchanged. */
     | { readonly kind: "diff"; readonly diff: string }
-    /** The changes by themselves: they do not fit what is known of the file. */
+    /** Individual edits that do not apply to the known content. */
     | { readonly kind: "hunks"; readonly hunks: string }
     | { readonly kind: "unavailable"; readonly why: string };
 }
 
-/** A larger text is not compared. */
+/** Longer texts are not compared. */
 export const MAX_DIFFED_CHARACTERS = 512 * 1024;
-/** How many lines may be different: the time that it takes grows with the square of them. */
+/** How many lines may differ: the time grows with the square of their number. */
 export const MAX_DIFFERENT_LINES = 500;
-/** Longer texts are compared in steps, between which others get their turn. */
+/** Longer texts are compared in slices, yielding to other work in between. */
 const COMPARED_AT_ONCE = 32 * 1024;
-/** How many lines are compared to find the place of a patch. One that is not found by then does not fit. */
+/** How many lines are compared to locate a patch before it counts as not applicable. */
 const MAX_COMPARED_LINES = 100_000;
 
-/** One change for each file, in the order in which the files were first touched. */
+/** One change per file, in the order in which the files were first touched. */
 export async function replayTouches(touches: readonly FileTouch[]): Promise<readonly FileChange[]> {
   const files = Map.groupBy(touches, ({ device, path }) => JSON.stringify([device ?? null, path]));
   return Promise.all(Array.from(files.values(), replayFile));
 }
 
 /**
- * What is known from what was done, and what was seen to be different afterwards: of a file that both have, what was seen,
- * as that is all of it. Of one that was seen more than once, the last time counts.
+ * Combines changes known from edits with changes observed on disk. For a file in both, the observed change wins because
+ * it is complete. For a file observed more than once, the last observation wins.
  */
 export function mergeChanges(
-  done: readonly FileChange[],
-  seen: readonly FileChange[],
+  edited: readonly FileChange[],
+  observed: readonly FileChange[],
 ): readonly FileChange[] {
-  const last = new Map(seen.map((change) => [change.path, change]));
+  const last = new Map(observed.map((change) => [change.path, change]));
   const merged = new Map<string, FileChange>();
-  for (const [place, change] of done.entries()) {
+  for (const [place, change] of edited.entries()) {
     const better = change.device === undefined ? last.get(change.path) : undefined;
     if (better === undefined) merged.set(`${place}`, change);
     else if (better.shown.kind !== "unavailable") merged.set(change.path, better);
@@ -77,10 +77,9 @@ export function mergeChanges(
 }
 
 async function replayFile(touches: readonly FileTouch[]): Promise<FileChange> {
-  const { path, device } = touches[0]!;
-  const unknown = touches.map(({ done }) => done).find(({ kind }) => kind === "unknown");
+  const { path, device, original, done } = touches[0]!; // later originals include changes by others
+  const unknown = touches.map((touch) => touch.done).find(({ kind }) => kind === "unknown");
   if (unknown?.kind === "unknown") return { path, device, shown: { kind: "unavailable", why: unknown.why } };
-  const { original, done } = touches[0]!; // later originals hold what others did
   const before = original ?? "";
   const isKnown = original !== undefined || done.kind === "write";
   const after = isKnown ? await replay(before, touches) : undefined;
@@ -88,7 +87,7 @@ async function replayFile(touches: readonly FileTouch[]): Promise<FileChange> {
   return { path, device, shown: await compareTexts(path, before, after) };
 }
 
-/** Undefined: a change does not fit. */
+/** Undefined: an edit does not apply. */
 async function replay(before: string, touches: readonly FileTouch[]): Promise<string | undefined> {
   const { applyPatch } = await import("diff");
   let text: string | undefined = before;
@@ -143,7 +142,7 @@ function replaceOnce(text: string | undefined, { oldText, newText }: Replacement
   return text.slice(0, at) + newText + text.slice(at + oldText.length);
 }
 
-/** The difference of two contents of a file. */
+/** The difference between two contents of a file. */
 export async function compareTexts(
   path: string,
   before: string,
@@ -164,11 +163,11 @@ export async function compareTexts(
   return { kind: "diff", diff: formatPatch(patch, FILE_HEADERS_ONLY) };
 }
 
-/** A difference that nobody has to look for: all that was there is gone, and all that is there is new. */
+/** A diff that removes the whole old text and adds the whole new one. */
 function replacedWhole(path: string, before: string, after: string): string {
-  const [gone, come] = [sided("-", before), sided("+", after)];
-  const ranges = `-${gone.range} +${come.range}`;
-  return [`--- ${path}`, `+++ ${path}`, `@@ ${ranges} @@`, ...gone.lines, ...come.lines, ""].join("\n");
+  const [old, fresh] = [sided("-", before), sided("+", after)];
+  const ranges = `-${old.range} +${fresh.range}`;
+  return [`--- ${path}`, `+++ ${path}`, `@@ ${ranges} @@`, ...old.lines, ...fresh.lines, ""].join("\n");
 }
 
 function sided(sign: "+" | "-", text: string): { readonly range: string; readonly lines: readonly string[] } {
@@ -211,7 +210,7 @@ function prefixed(sign: string, text: string): readonly string[] {
         .map((line) => sign + line);
 }
 
-/** Without the lines that name the files. Where it would take too long to find what is the same, nothing is. */
+/** A diff without file headers. Texts that take too long to compare are shown as replaced completely. */
 export async function unifiedDiff(before: string, after: string): Promise<string> {
   const shown = await compareTexts("text", before, after);
   const patch = shown.kind === "diff" ? shown.diff : replacedWhole("text", before, after);

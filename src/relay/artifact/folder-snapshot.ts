@@ -1,48 +1,49 @@
-/** What is in some folders, so that it can be compared with what is there later. */
+/** The content of folders, for comparison with their content later. */
 import { createHash } from "node:crypto";
 import { constants } from "node:fs";
 import { open, readdir, readlink } from "node:fs/promises";
 import { join } from "node:path";
+import { hasCode } from "../../model/error-code.ts";
 import { MAX_DIFF_CHARACTERS, MAX_DIFFS_CHARACTERS, MAX_SHOWN_FILES } from "./changes.ts";
 import { compareTexts, type FileChange, MAX_DIFFED_CHARACTERS } from "./file-changes.ts";
 
 export interface SnapshotLimits {
-  /** Files beyond these are not looked at. */
+  /** Further files are left out. */
   readonly maxFiles: number;
-  /** Texts are kept for later up to so much, all together. */
+  /** For all texts together. */
   readonly maxCharacters: number;
-  /** After that no more files are looked at. */
+  /** Files not reached by then are left out. */
   readonly maxMs: number;
 }
 
 const SNAPSHOT_LIMITS: SnapshotLimits = { maxFiles: 5_000, maxCharacters: 8 * 1024 * 1024, maxMs: 2_000 };
 
-/** Folders that tools fill, and people do not read. */
+/** Folders that tools manage. */
 const SKIPPED: ReadonlySet<string> = new Set([".git", "node_modules"]);
 
 export interface FolderSnapshot {
-  /** By their paths. */
+  /** By path. */
   readonly files: ReadonlyMap<string, FileSnapshot>;
-  /** False: a limit was reached, so that there may be more files. */
+  /** False: a limit was reached, and files may be missing. */
   readonly isWhole: boolean;
 }
 
 export interface FileSnapshot {
-  /** Of the content; of a link, where it leads. */
+  /** Of the content; for a link, its target. */
   readonly hash: string;
-  /** Undefined: it is not kept, because of this. */
+  /** Undefined: omitted for the reason in `whyNoText`. */
   readonly text?: string | undefined;
   readonly whyNoText?: "binary" | "too large" | "a link" | "unreadable" | undefined;
 }
 
 export interface SnapshotPlace {
-  /** Looked at in this order. One that is not there has nothing in it. */
+  /** In order of precedence for the limits. A missing folder counts as empty. */
   readonly folders: readonly string[];
-  /** Folders in them that are left out. */
+  /** Subfolders to leave out. */
   readonly without?: readonly string[];
 }
 
-/** Links are not followed. */
+/** Does not follow links. */
 export async function snapshotFolders(
   { folders, without = [] }: SnapshotPlace,
   clock: () => number,
@@ -53,7 +54,7 @@ export async function snapshotFolders(
   let room = maxCharacters;
   for (const folder of folders) {
     for await (const path of filesIn(folder, new Set(without))) {
-      if (files.has(path)) continue; // one folder may be in another
+      if (files.has(path)) continue; // folders may be nested
       if (files.size >= maxFiles || clock() > endMs) return { files, isWhole: false };
       const file = await snapshotFile(path, room);
       room -= file.text?.length ?? 0;
@@ -63,9 +64,9 @@ export async function snapshotFolders(
   return { files, isWhole: true };
 }
 
-/** In the order of their names. */
+/** Sorted by name. */
 async function* filesIn(folder: string, without: ReadonlySet<string>): AsyncGenerator<string> {
-  const entries = await readdir(folder, { withFileTypes: true }).catch(() => []); // one that cannot be read is empty
+  const entries = await readdir(folder, { withFileTypes: true }).catch(() => []); // an unreadable folder counts as empty
   for (const entry of entries.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
     const path = join(folder, entry.name);
     if (entry.isFile() || entry.isSymbolicLink()) yield path;
@@ -79,26 +80,21 @@ async function snapshotFile(path: string, room: number): Promise<FileSnapshot> {
     const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
     await using handle = await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
     const { size, mtimeMs } = await handle.stat();
-    if (size > MAX_DIFFED_CHARACTERS)
-      return { hash: `${size} bytes at ${mtimeMs}`, text: undefined, whyNoText: "too large" };
+    if (size > MAX_DIFFED_CHARACTERS) return { hash: `${size} bytes at ${mtimeMs}`, whyNoText: "too large" };
     const bytes = await handle.readFile();
     const hash = createHash("sha256").update(bytes).digest("hex");
-    if (bytes.includes(0)) return { hash, text: undefined, whyNoText: "binary" };
+    if (bytes.includes(0)) return { hash, whyNoText: "binary" };
     const text = bytes.toString();
-    return text.length > room
-      ? { hash, text: undefined, whyNoText: "too large" }
-      : { hash, text, whyNoText: undefined };
+    return text.length > room ? { hash, whyNoText: "too large" } : { hash, text };
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ELOOP")
-      return { hash: "", text: undefined, whyNoText: "unreadable" };
-    const target = await readlink(path).catch(() => "");
-    return { hash: target, text: undefined, whyNoText: "a link" };
+    if (!hasCode(error, "ELOOP")) return { hash: "", whyNoText: "unreadable" };
+    return { hash: await readlink(path).catch(() => ""), whyNoText: "a link" };
   }
 }
 
 /**
- * The files that are new, gone or different, in the order of their paths. Where one of the snapshots is not whole, nobody
- * knows whether a file that it lacks was there.
+ * New, removed and changed files, sorted by path. A file missing from an incomplete snapshot is left out, because it may
+ * have existed.
  */
 export async function compareSnapshots(
   before: FolderSnapshot,
@@ -111,7 +107,7 @@ export async function compareSnapshots(
     const [was, is] = [before.files.get(path), after.files.get(path)];
     const isKnown = (was !== undefined || before.isWhole) && (is !== undefined || after.isWhole);
     if (was?.hash === is?.hash || !isKnown) continue;
-    // No more is shown than that, so that no more is compared.
+    // Nothing beyond these limits is shown, so it is not compared either.
     const shown =
       changes.length < MAX_SHOWN_FILES && room > 0 ? await compareFiles(path, was, is) : TOO_MANY_CHANGES;
     if (shown.kind === "diff") room -= Math.min(shown.diff.length, MAX_DIFF_CHARACTERS);

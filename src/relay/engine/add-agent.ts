@@ -1,4 +1,4 @@
-/** Lets one more agent go on with a relay that has ended or waits. */
+/** Adds an agent to a relay that has ended or is waiting. */
 import { addAgent } from "../record/ending.ts";
 import type { KeptRelay, RelayUpdate } from "../record/kept-relay.ts";
 import { addPending } from "../record/pending-messages.ts";
@@ -6,10 +6,10 @@ import { asShown } from "../record/phases.ts";
 import type { RelayAddition } from "../relays.ts";
 import { resolveStage } from "../templates/endpoint.ts";
 import { agentIn, type RelayConfig, type SnapshotContent, takeSnapshot } from "../templates/snapshot.ts";
-import { asksMessage } from "./build-prompt.ts";
+import { includesMessage } from "./build-prompt.ts";
 import { agentUnknown, slotOf } from "./start.ts";
 
-/** The template's own agent is as it was when the relay began; any other is as it is now. */
+/** An agent of the template is taken from the relay's snapshot, any other from the current configuration. */
 export function addTo(
   relay: KeptRelay,
   { agent: name, message }: Pick<RelayAddition, "agent" | "message">,
@@ -22,7 +22,7 @@ export function addTo(
   if (agent === undefined) throw agentUnknown(name, config);
   const snapshot = takeSnapshot(isTemplates ? content : withAgent(content, agent));
   const stage = resolveStage(agent, null);
-  const isInPrompt = message === undefined || asksMessage({ agent, stage, isAdHoc: !isTemplates });
+  const isInPrompt = message === undefined || includesMessage({ agent, stage, isAdHoc: !isTemplates });
   const record = waitingOrEnded(relay);
   const added = addAgent(
     isInPrompt ? record : addPending(record, message),
@@ -41,7 +41,7 @@ function withAgent({ added, ...content }: SnapshotContent, agent: SnapshotConten
   return { ...content, added: [...added.filter(({ name }) => name !== agent.name), agent] };
 }
 
-/** As it is shown, unless one of several steps still works: that one must not be ended. */
+/** As shown, unless another step is still running, which must not be ended. */
 function waitingOrEnded({ record, rows }: KeptRelay): KeptRelay["record"] {
   const isAtWork = rows.some(({ state, wait }) => state === "running" && wait === undefined);
   return isAtWork ? record : asShown(record, rows);

@@ -1,9 +1,9 @@
 /**
- * What a relay does next, from what is kept of it: a function from its rows to one save.
+ * The next move of a relay: a function from its rows to one save.
  *
- * It goes as far as it can without anything outside changing: a step that has ended is recorded, judged and followed by
- * the message for the next step in one commit. It stops where it has to wait for a step, or for a script to run. So a
- * crash is before that commit, and all of it is done again from the same rows; or after it, and nothing is.
+ * A move goes as far as possible without waiting: one commit records a step that has ended, evaluates the transitions and
+ * requests the next step. It stops to wait for a step or a script. After a crash before the commit, the move is repeated
+ * from the same rows.
  */
 import { readArtifact, workspaceOf } from "../artifact/artifact.ts";
 import { beginLeg } from "./begin-steps.ts";
@@ -20,7 +20,7 @@ import { finalOutput, summarise } from "../record/summary.ts";
 import type { RelayScript } from "../templates/snapshot.ts";
 
 export interface Move extends Readonly<Draft> {
-  /** To be run once the move is saved. */
+  /** To run after the move is saved. */
   readonly script: DueScript | undefined;
 }
 
@@ -64,7 +64,7 @@ async function passScript(
 ): Promise<Next> {
   const { point, source, state } = phase;
   const { clock } = ports;
-  // The agent that a script asked for is at work. Or the relay ends: what runs is recorded before that is told.
+  // Wait for the agent that a script requested, and before the end scripts for every running step.
   if ((state === "inserted" || point === "end") && draft.record.steps.some(isRunning)) return "wait";
   const extra = ports.extraScripts.get(relay.id);
   const script = scriptAt(phase, relay.content, extra);
@@ -72,10 +72,10 @@ async function passScript(
     draft.record = markScript(draft.record, "begun", clock());
     return { point, source, script };
   }
-  // Whoever runs a script waits for its end, so that one which has begun is one that a crash has cut off.
+  // The engine waits for a running script, so a script found in state `begun` was interrupted by a crash.
   draft.record = recordCutOff(draft.record, script?.command ?? "", clock());
   if (state === "inserted" && point !== "end") await judgeInserted(draft, relay, ports);
-  if (draft.record.phase !== phase) return "on"; // it was cut off, or it aborts
+  if (draft.record.phase !== phase) return "on"; // interrupted or aborted
   const hasExtra = scriptAt({ point, source: "extra" }, relay.content, extra) !== undefined;
   draft.record = afterScript(draft.record, hasExtra, clock());
   if (isTerminal(draft.record)) draft.farewell = await sumUp(draft.record, ports);
@@ -89,10 +89,10 @@ async function sumUp(record: RelayRecord, { home, clock }: EnginePorts): Promise
   return output === undefined ? summary : `${cut(output.trim(), record.artifactPath)}\n\n${summary}`;
 }
 
-/** What is told of an artifact, or an answer: more would be a flood in a chat, and too much for a message. */
+/** How much of an artifact or answer is sent at the end: more would flood a chat. */
 export const MAX_FAREWELL_LENGTH = 32_000;
 
 function cut(text: string, path: string): string {
   if (text.length <= MAX_FAREWELL_LENGTH) return text;
-  return `${text.slice(0, MAX_FAREWELL_LENGTH).toWellFormed()}\n[… all of it is in ${path}]`;
+  return `${text.slice(0, MAX_FAREWELL_LENGTH).toWellFormed()}\n[… full text in ${path}]`;
 }

@@ -1,16 +1,15 @@
 /**
- * Begins the steps that come next, within the budget: their prompts, the files that they write to, and the messages that
- * ask for them.
+ * Begins the next steps, within the budget: builds their prompts, creates the files they write to, and makes the messages
+ * that request them.
  *
- * Repeating it after a crash is harmless: files are created only where they are missing, and the messages count once
- * they are saved together with the record.
+ * Repeating it after a crash is harmless: only missing files are created, and the messages are saved with the record.
  */
 import { dayStart, localTime } from "../../model/day.ts";
 import { CortexError } from "../../model/errors.ts";
 import { normalizeSessionKey, type SessionKey } from "../../model/session-key.ts";
 import { makeSection, makeWorkspace, workspaceOf } from "../artifact/artifact.ts";
 import { buildPrompt, type StepPrompt } from "./build-prompt.ts";
-import { conclude, type Draft, fail, nameOf } from "./draft.ts";
+import { conclude, type Draft, failRelay } from "./draft.ts";
 import type { EnginePorts } from "./engine-ports.ts";
 import { orderStep } from "./messages.ts";
 import { keepNow } from "./record-ends.ts";
@@ -18,12 +17,12 @@ import { changesBefore, keepFiles, namesChanges, NO_CHANGES } from "./step-files
 import type { KeptRelay } from "../record/kept-relay.ts";
 import { moneyLeft, type NextStep, previousOutput } from "../record/next-step.ts";
 import { pendingOf, withoutPending } from "../record/pending-messages.ts";
-import { beginSteps, type StepStart } from "../record/record-step.ts";
+import { beginSteps, stepName, type StepStart } from "../record/record-step.ts";
 import type { RelayRecord } from "../record/record.ts";
 import { agentIn, type RelayAgent } from "../templates/snapshot.ts";
 import type { RelayStepOrder } from "../../store/store.ts";
 
-/** False: nothing was begun, and the relay ends because of it. */
+/** False: nothing could begin, and the relay ends. */
 export async function beginLeg(
   draft: Draft,
   next: readonly NextStep[],
@@ -40,14 +39,14 @@ export async function beginLeg(
     Number.isFinite(share) ? Object.assign({}, step, { maxCostUsd: share }) : step,
   );
   try {
-    const { record } = draft;
-    const begun = await beginNext(draft, limited, relay, ports);
-    draft.record = begun.record;
-    for (const [step, order] of begun.orders) draft.orders.set(step, order);
-    draft.notices.push(boundary(begun.record, record.steps.length));
+    const first = draft.record.steps.length;
+    const { record, orders } = await beginNext(draft, limited, relay, ports);
+    draft.record = record;
+    for (const [step, order] of orders) draft.orders.set(step, order);
+    draft.notices.push(announce(record, first));
     return true;
   } catch (error) {
-    fail(draft, error, ports.clock());
+    failRelay(draft, error, ports.clock());
     return false;
   }
 }
@@ -120,18 +119,18 @@ export async function hasHead(session: SessionKey, { store }: Pick<EnginePorts, 
   return (await store.sessions.get(session))?.head !== undefined;
 }
 
-function boundary({ steps }: RelayRecord, first: number): string {
+function announce({ steps }: RelayRecord, first: number): string {
   const names = steps
     .slice(first)
-    .map((step) => `*${nameOf(step)}*`)
+    .map((step) => `*${stepName(step)}*`)
     .join(", ");
   const before = steps.slice(0, first).findLast(({ kind }) => kind !== "script");
-  return `Step ${first + 1}: ${names} starting${before === undefined ? "" : ` (prev: ${nameOf(before)})`}`;
+  return `Step ${first + 1}: ${names} starting${before === undefined ? "" : ` (prev: ${stepName(before)})`}`;
 }
 
 /**
- * What a relay may still spend, in USD: its template, its starter and the day that all relays share each set a limit.
- * Infinity: no limit is set. `record` is the relay as it will be saved, and may have cost more than the store knows.
+ * The remaining budget in USD. Its template, its starter and the daily limit for all relays each set a limit. Infinity: no
+ * limit. `record` is the record about to be saved; its cost may exceed what the store knows.
  */
 export async function leftToSpend(
   record: RelayRecord,
@@ -148,7 +147,7 @@ export async function leftToSpend(
 }
 
 function slotUnknown(slot: string, id: string): CortexError {
-  return new CortexError("agent_unknown", `Relay ${id} has no agent called "${slot}"`, {
-    hint: `\`cortex relay add ${id} <agent>\` adds one, once the relay is over.`,
+  return new CortexError("agent_unknown", `Relay ${id} has no agent "${slot}"`, {
+    hint: `\`cortex relay add ${id} <agent>\` adds one after the relay has ended.`,
   });
 }

@@ -76,7 +76,7 @@ test("a step of a fan-out reads the artifact and writes to a section of its own"
   const agent: RelayAgent = { ...AGENT, promptTemplate: "Write to {{artifactPath}}." };
   const prompt = promptOf({ agent, sectionPath: "/w/section-a.md" });
   expect(prompt).toContain("the artifact:\n/w/artifact.md\n");
-  expect(prompt).toContain("your own file, which is added to it:\n/w/section-a.md\n");
+  expect(prompt).toContain("your own file, which is appended to the artifact:\n/w/section-a.md\n");
   expect(prompt).toMatch(/Write to \/w\/section-a\.md\.$/);
 });
 

@@ -1,52 +1,52 @@
 /**
- * What an agent is asked in a step: who it is, how relays work, its own prompt, and what people have said meanwhile.
- * A session that goes on knows the first two already.
+ * Builds the prompt of a step: the agent's directive, an explanation of relays, its own prompt, and messages from people.
+ * A continued session already has the first two.
  */
 import type { Pending } from "../record/pending-messages.ts";
 import {
   fillSystemVariables,
   fillVariables,
-  names,
+  usesVariable,
   type RuntimeValues,
 } from "../prompts/runtime-variables.ts";
-import type { RelayAgent } from "../templates/snapshot.ts";
+import type { RelayAgent, RelayStage } from "../templates/snapshot.ts";
 
 export interface StepFacts {
   readonly agent: RelayAgent;
-  /** Null where the agent has none. */
+  /** Null: the agent has none. */
   readonly stage: string | null;
-  /** What the relay was started with. */
+  /** The message that started the relay. */
   readonly userMessage: string;
-  /** What came with an agent that was added. */
+  /** The message that came with an added agent. */
   readonly message?: string | undefined;
-  /** What the last step with an answer answered. Null before the first. */
+  /** The output of the last step with an answer. Null before the first. */
   readonly previousOutput: string | null;
-  /** Whether the agent runs by itself and not by a template: it is then given what came before. */
+  /** Whether the agent is not part of a template. Its prompt then includes the previous output. */
   readonly isAdHoc: boolean;
-  /** Whether the agent goes on with a session that it had before, and that is still there. */
+  /** Whether the agent continues its earlier session, which still exists. */
   readonly isResumed: boolean;
-  /** Absolute. Null where the relay has no workspace. */
+  /** Absolute. Null: the relay has no workspace. */
   readonly artifactPath: string | null;
-  /** Where a step of a fan-out writes instead. Null for every other step. */
+  /** The file that a step of a fan-out writes to instead. Null for every other step. */
   readonly sectionPath: string | null;
-  /** Of the step before, as texts for people. */
+  /** Files changed by the previous step, rendered as text. */
   readonly modifiedFiles: string;
   readonly modifiedFilesWithDiff: string;
-  /** What people have written to the relay since the last step. */
+  /** Messages from people since the last step. */
   readonly pending: Pending;
   /** ISO 8601 with its offset. */
   readonly currentDateTime: string;
 }
 
-/** What the variables of a prompt stand for. */
-export type PromptFacts = Omit<StepFacts, "agent" | "stage" | "isResumed" | "pending">;
+/** The facts that the variables of a prompt are filled with. */
+type PromptFacts = Omit<StepFacts, "agent" | "stage" | "isResumed" | "pending">;
 
 export interface StepPrompt {
   readonly systemPrompt?: string;
   readonly prompt: string;
 }
 
-/** An agent that has no prompt of its own. */
+/** For an agent without its own prompt. */
 const DEFAULT_PROMPT = "{{input}}";
 
 export function buildPrompt(facts: StepFacts): StepPrompt {
@@ -54,7 +54,7 @@ export function buildPrompt(facts: StepFacts): StepPrompt {
   return { ...rest, prompt: (prompt + replies(facts)).trim() };
 }
 
-/** What a script asks for, as a prompt: it may name the same variables as a prompt of a file. */
+/** Fills in a prompt from a script, which may use the same variables as a prompt file. */
 export function fillPrompt(text: string, facts: PromptFacts): string {
   return fillVariables(text, valuesOf(facts));
 }
@@ -64,7 +64,7 @@ type SessionFacts = Pick<
   "agent" | "isResumed" | "artifactPath" | "sectionPath" | "currentDateTime"
 >;
 
-/** A text as a message to an agent. A session that begins with it is told first who it is, and how relays work. */
+/** A message to an agent. In a new session, the directive and an explanation of relays precede it. */
 export function buildMessage(facts: SessionFacts, text: string): StepPrompt {
   const { agent, isResumed } = facts;
   const system = { artifactPath: writesTo(facts), currentDateTime: facts.currentDateTime };
@@ -73,15 +73,15 @@ export function buildMessage(facts: SessionFacts, text: string): StepPrompt {
     if (facts.artifactPath !== null) parts.unshift(preamble(facts.artifactPath, facts.sectionPath));
     if (agent.directive !== undefined) parts.unshift(fillSystemVariables(agent.directive, system));
   }
-  // Files end with a line break, which is not meant as one of the blank lines between the parts.
+  // Prompt files end with a line break, which must not add a blank line between the parts.
   const prompt = parts.map((part) => part.trimEnd()).join("\n\n");
   if (agent.systemPrompt === undefined) return { prompt };
   return { systemPrompt: fillSystemVariables(agent.systemPrompt, system), prompt };
 }
 
-/** Whether the prompt of an agent says what came with it when it was added. */
-export function asksMessage(asked: Pick<StepFacts, "agent" | "stage" | "isAdHoc">): boolean {
-  return asked.isAdHoc && names(templateOf(asked), "input");
+/** Whether the prompt of an added agent contains the message that came with it. */
+export function includesMessage(asked: Pick<StepFacts, "agent" | "stage" | "isAdHoc">): boolean {
+  return asked.isAdHoc && usesVariable(templateOf(asked), "input");
 }
 
 function stepPrompt(facts: StepFacts): string {
@@ -91,7 +91,7 @@ function stepPrompt(facts: StepFacts): string {
   const prompt = fillVariables(template, valuesOf(facts));
   const isIncremental = facts.isResumed && stage?.continuesSession === true;
   const isInjected = facts.isAdHoc && !isIncremental && previousOutput !== null;
-  if (!isInjected || previousOutput === "" || names(template, "previousOutput")) return prompt;
+  if (!isInjected || previousOutput === "" || usesVariable(template, "previousOutput")) return prompt;
   return `Previous agent output:\n\n${previousOutput}\n\n---\n\n${prompt}`;
 }
 
@@ -99,14 +99,11 @@ function templateOf(facts: Pick<StepFacts, "agent" | "stage">): string {
   return stageOf(facts)?.promptTemplate ?? facts.agent.promptTemplate ?? DEFAULT_PROMPT;
 }
 
-function stageOf({
-  agent: { stages },
-  stage,
-}: Pick<StepFacts, "agent" | "stage">): { promptTemplate: string; continuesSession: boolean } | undefined {
+function stageOf({ agent: { stages }, stage }: Pick<StepFacts, "agent" | "stage">): RelayStage | undefined {
   return stage !== null && stages !== undefined && Object.hasOwn(stages, stage) ? stages[stage] : undefined;
 }
 
-/** An agent that runs by itself is asked what the person asks, and is given the rest beside it. */
+/** The input of an ad-hoc agent is the message from the person; other agents get the previous output. */
 function valuesOf(facts: PromptFacts): RuntimeValues {
   const { userMessage, modifiedFiles, modifiedFilesWithDiff, currentDateTime } = facts;
   return {
@@ -120,7 +117,7 @@ function valuesOf(facts: PromptFacts): RuntimeValues {
   };
 }
 
-/** Where prompts send an agent to write: two that work at the same time must not write to one file. */
+/** The file an agent writes to: parallel steps must not share one. */
 function writesTo({ artifactPath, sectionPath }: Pick<StepFacts, "artifactPath" | "sectionPath">): string {
   return sectionPath ?? artifactPath ?? "";
 }
@@ -128,15 +125,15 @@ function writesTo({ artifactPath, sectionPath }: Pick<StepFacts, "artifactPath" 
 function preamble(artifactPath: string, sectionPath: string | null): string {
   const results =
     sectionPath === null
-      ? "Add your own results to it, and keep theirs."
-      : `Other agents work at the same time as you: write your results to your own file, which is added to it:
+      ? "Add your own results and keep theirs."
+      : `Other agents work in parallel with you: write your results to your own file, which is appended to the artifact:
 ${sectionPath}`;
   return `[Cortex Thread Protocol]
-You are one of several agents that work in turn in a Cortex thread. You share a file, the artifact:
+You are one of several agents working in turn in a Cortex thread. You share a file, the artifact:
 ${artifactPath}
-Read it before you begin: it holds what the agents before you found. ${results}
-Only if you are truly blocked and nobody after you can go on either, end the thread: append a line of its own to what
-you write, [ABORT: <reason>], or call the tool relay_abort.`;
+Read it before you start: it contains the results of the agents before you. ${results}
+Only if you are truly blocked and no later agent can continue either, end the thread: append [ABORT: <reason>] on a line
+of its own to the file you write, or call the tool relay_abort.`;
 }
 
 function replies({ pending: { messages, dropped } }: StepFacts): string {

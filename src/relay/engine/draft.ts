@@ -1,31 +1,31 @@
-/** A move of a relay while it is made out: what will be saved, all of it at once. */
+/** A move of a relay in preparation: everything that one save will contain. */
 import { CortexError } from "../../model/errors.ts";
 import type { RelayStepOrder } from "../../store/store.ts";
 import type { Abort } from "../record/abort-marker.ts";
 import { type EndingStart, finish } from "../record/ending.ts";
-import { printEndpoint } from "../templates/endpoint.ts";
+
 import type { RelayRecord, RelayStep } from "../record/record.ts";
 
 export interface Draft {
   record: RelayRecord;
-  /** The messages that ask for the steps which it begins. */
+  /** The messages that request the steps it begins. */
   readonly orders: Map<number, RelayStepOrder>;
-  /** What people are told on the way. */
+  /** Progress notices for people. */
   readonly notices: string[];
-  /** What is told at the end: the artifact, and how it went. Undefined: it is not over. */
+  /** The final notice: the artifact and a summary. Undefined: not over. */
   farewell: string | undefined;
-  /** Why what runs of it is to end. */
+  /** Why running steps are stopped. */
   stop: string | undefined;
-  /** An agent has asked for it by the tool, in a step that has ended just now. */
+  /** Requested with the tool, in a step that has just ended. */
   abort: Abort | undefined;
-  /** As it was found after the step that has ended just now, and is while nobody works on it. */
+  /** As found after the step that has just ended. No step is changing it. */
   artifact: ArtifactState | undefined;
 }
 
 export interface ArtifactState {
-  /** Undefined: it cannot be read. */
+  /** Undefined: unreadable. */
   readonly text: string | undefined;
-  /** By which it is kept. */
+  /** The hash under which it is stored. */
   readonly hash: string | null;
 }
 
@@ -41,7 +41,7 @@ export function newDraft(record: RelayRecord): Draft {
   };
 }
 
-/** Brings the relay to its end, and what runs of it too. The first ending wins. */
+/** Ends the relay and stops its running steps. The first ending wins. */
 export function conclude(draft: Draft, ending: EndingStart, nowMs: number): void {
   const before = draft.record;
   draft.record = finish(before, ending, nowMs);
@@ -49,21 +49,17 @@ export function conclude(draft: Draft, ending: EndingStart, nowMs: number): void
     draft.stop = `the relay ends: ${ending.stopReason}`;
 }
 
-/** Fails of what is wrong with the relay itself. Everything else is thrown on: the store's own trouble passes. */
-export function fail(draft: Draft, error: unknown, nowMs: number): void {
+/** Fails the relay because of a permanent error. Rethrows any other error, such as transient trouble of the store. */
+export function failRelay(draft: Draft, error: unknown, nowMs: number): void {
   if (!isLasting(error)) throw error;
   conclude(draft, { stopReason: "failed", error: `${error.message}. ${error.hint}` }, nowMs);
 }
 
-/** Whether something would go wrong again, however often it is tried. */
+/** Whether retrying is pointless. */
 export function isLasting(error: unknown): error is CortexError {
   return error instanceof CortexError && !error.transient && !error.code.startsWith("store_");
 }
 
 export function isRunning({ status }: RelayStep): boolean {
   return status === "running";
-}
-
-export function nameOf({ agentSlotId, stage }: RelayStep): string {
-  return printEndpoint({ agent: agentSlotId, stage });
 }

@@ -1,6 +1,6 @@
 /**
- * A relay played through with the offline model: the same engine on a home of its own, which is gone afterwards. Its
- * scripts are not run, because what they do would be done.
+ * Runs a relay with the offline model: the same engine on a temporary home. Scripts are not run, because their effects
+ * would be real.
  */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -12,7 +12,7 @@ import { startRelay } from "./start.ts";
 import type { Ports } from "../../feature/ports.ts";
 import type { DryRun, RelayRequest } from "../relays.ts";
 
-/** The offline model answers at once, so that more than this means that something hangs. */
+/** The offline model answers at once, so a longer run means that something hangs. */
 const MAX_DRY_RUN_MS = 60_000;
 
 const PROFILE = "offline";
@@ -72,7 +72,7 @@ function writeProfiles(home: string): void {
 }
 
 function notOver(name: string): CortexError {
-  return new CortexError("query_timeout", `The dry run of ${name} was not over after ${MAX_DRY_RUN_MS} ms`, {
-    hint: "Look at its transitions and limits with `cortex relay validate`.",
+  return new CortexError("query_timeout", `The dry run of ${name} timed out after ${MAX_DRY_RUN_MS} ms`, {
+    hint: "Check its transitions and limits with `cortex relay validate`.",
   });
 }

@@ -67,7 +67,7 @@ test("a workspace that an agent has replaced by a link fails the relay, and noth
   const record = await stage.ended(await stage.run());
   expect(record).toMatchObject({
     status: "failed",
-    error: expect.stringContaining("a link is in its place"),
+    error: expect.stringContaining("it is a link"),
   });
   expect(path(record)).toEqual(["a"]);
   expect(readdirSync(elsewhere.path)).toEqual([]);

@@ -4,11 +4,11 @@ import type { RelayId } from "../../model/ids.ts";
 import type { RunProgram } from "../scripts/script.ts";
 import type { RelayScripts } from "../templates/snapshot.ts";
 
-/** The ports of Cortex, and the scripts that run beside steps. */
+/** The ports of Cortex that the engine uses, and relay scripts. */
 export interface EnginePorts extends Pick<Ports, "home" | "store" | "clock" | "mintId" | "slots" | "log"> {
   readonly settings: Pick<Settings, "config">;
   /** Runs a script of the owner. */
   readonly run: RunProgram;
-  /** Scripts that callers gave with their requests. They are not stored: after a restart there are none. */
+  /** Scripts that callers passed with their requests. They are not stored and do not survive a restart. */
   readonly extraScripts: Pick<Map<RelayId, RelayScripts>, "get" | "set" | "delete">;
 }

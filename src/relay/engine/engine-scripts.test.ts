@@ -160,7 +160,7 @@ test("the caller's scripts come after the template's", async () => {
 
 test.each([
   ["fails", "echo oh no >&2; exit 3", /^Exit code 3\noh no$/],
-  ["answers nonsense", "echo hello", /something other than one JSON value/],
+  ["answers nonsense", "echo hello", /not a single JSON value/],
   ["names an agent that is not there", `echo '{"targetAgent":"nobody","prompt":"x"}'`, /nobody/],
   ["does not exist", "no-such-program", /^Exit code 127/],
 ])("a script that %s fails nothing, and is recorded", async (_name, command, error) => {
@@ -176,7 +176,7 @@ test("a script that hangs is ended, and the relay goes on", async () => {
   await using stage = await openStage(config({ onStart: { command: "sleep 600", timeout: 50 } }), done);
   const record = await stage.ended(await stage.run());
   expect(record.status).toBe("completed");
-  expect(record.steps[0]!.error).toMatch(/^It was not done after 50 ms/);
+  expect(record.steps[0]!.error).toMatch(/^Timed out after 50 ms/);
 });
 
 test("a relay is cancelled during a script, once, and its end is told", async () => {
@@ -225,7 +225,7 @@ test("a script that had begun when the process ended is not begun again", async 
   await stage.reopen("resume");
   const record = await stage.ended(id);
   expect(path(record)).toEqual(["agent a", "script hook-transition", "agent d", "agent b"]);
-  expect(record.steps[1]!.error).toMatch(/nobody knows what it did/);
+  expect(record.steps[1]!.error).toMatch(/its effects are unknown/);
   expect(toldIn(stage.home)).toHaveLength(2);
 });
 
@@ -294,7 +294,7 @@ test("at the end, too, nothing is begun that there is no money for", async () =>
   expect(record).toMatchObject({ status: "completed", stopReason: "cost_limit" });
   expect(record.steps.at(-1)).toMatchObject({
     kind: "script",
-    error: expect.stringMatching(/nothing is left/),
+    error: expect.stringMatching(/the budget is used up/),
   });
 });
 

@@ -295,7 +295,7 @@ test("of a very long artifact people are told the beginning, and where the rest 
     writes: "x".repeat(MAX_FAREWELL_LENGTH + 1),
   }));
   const { artifactPath } = await play(stage, { delivery: { channel: "test", place: "p" } });
-  const all = `${"x".repeat(MAX_FAREWELL_LENGTH)}\n[… all of it is in ${artifactPath}]\n\n`;
+  const all = `${"x".repeat(MAX_FAREWELL_LENGTH)}\n[… full text in ${artifactPath}]\n\n`;
   expect(stage.told.at(-1)!.startsWith(all)).toBe(true);
 });
 

@@ -1,9 +1,8 @@
 /**
- * Lets relays go on: looks at each one that is due, makes its next move, and runs the scripts between its steps.
+ * Advances relays: makes the next move of each relay that is due, and runs the scripts between its steps.
  *
- * It holds nothing that the store does not: which relays are due is there, and what they do next follows from their
- * rows. In memory are only the relays that it is at work on, so that no two moves of one are made at once, and how to end
- * the script that one of them waits for.
+ * All state is in the store: which relays are due, and the rows their next moves follow from. In memory are only the
+ * relays in progress, so no two moves of one relay overlap, and the abort controllers of their scripts.
  */
 import type { CortexError } from "../../model/errors.ts";
 import type { RelayId } from "../../model/ids.ts";
@@ -23,9 +22,9 @@ import { scriptContext } from "../record/script-context.ts";
 import { agentIn } from "../templates/snapshot.ts";
 import { takeAnswer } from "./take-answer.ts";
 
-/** Looked at at a time. */
+/** Relays per round. */
 const BATCH = 100;
-/** Wake-ups can be lost; this is how long a relay then waits. */
+/** How long a relay waits if a wake-up is lost. */
 const POLL_MS = 5_000;
 /** After a failure. */
 const RETRY_MS = 2_000;
@@ -37,11 +36,11 @@ interface EngineTimes {
 
 export class Engine implements AsyncDisposable {
   readonly #ports: EnginePorts;
-  /** The relays that are worked on. */
+  /** The relays in progress. */
   readonly #works = new Map<RelayId, Promise<void>>();
-  /** The scripts that they wait for. */
+  /** Their running scripts. */
   readonly #scripts = new Map<RelayId, { readonly point: ScriptPoint; readonly abort: AbortController }>();
-  /** Those that have failed just now: they are tried again later. */
+  /** Relays whose last move failed, waiting for a retry. */
   readonly #resting = new Set<RelayId>();
   readonly #loop: WakeLoop;
   readonly #retryMs: number;
@@ -63,13 +62,13 @@ export class Engine implements AsyncDisposable {
     this.#loop.start();
   }
 
-  /** Ends the script that a relay waits for which comes to its end: only those for the end matter any more. */
+  /** Stops the running script of a relay that is ending, unless it is an end script. */
   interrupt(id: RelayId): void {
     const script = this.#scripts.get(id);
     if (script !== undefined && script.point !== "end") script.abort.abort();
   }
 
-  /** Scripts are ended, and that is recorded. Everything else goes on after the next start. */
+  /** Stops running scripts and records that. Everything else continues after the next start. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosed = true;
     await this.#loop[Symbol.asyncDispose]();
@@ -102,7 +101,7 @@ export class Engine implements AsyncDisposable {
     this.#works.set(id, done);
   }
 
-  /** It may have become due again while it was worked on. */
+  /** The relay may have become due again in the meantime. */
   #end(id: RelayId): void {
     this.#works.delete(id);
     this.#loop.wake();
@@ -117,7 +116,7 @@ export class Engine implements AsyncDisposable {
       try {
         if (!(await this.#make(move, relay))) return;
       } catch (error) {
-        if (isOvertaken(error)) continue; // by a step that has ended, or by a person
+        if (isOvertaken(error)) continue; // a step ended, or a person changed it
         if (!isLasting(error) || !(await this.#giveUp(id, error))) throw error;
       } finally {
         this.#scripts.delete(id);
@@ -125,12 +124,12 @@ export class Engine implements AsyncDisposable {
     }
   }
 
-  /** False: the relay waits for something else. */
+  /** False: the relay has to wait. */
   async #make(move: Move, relay: KeptRelay): Promise<boolean> {
     const { id } = relay;
     const { script, record } = move;
     const abort = new AbortController();
-    // Whoever cancels the relay right after the save finds the script, though it has not begun.
+    // A cancellation right after the save must find the script, even before it starts.
     if (script !== undefined) this.#scripts.set(id, { point: script.point, abort });
     await this.#save(relay, move);
     if (move.farewell !== undefined) this.#ports.extraScripts.delete(id);
@@ -139,17 +138,17 @@ export class Engine implements AsyncDisposable {
     return true;
   }
 
-  /** Nothing that could be kept comes of it. False: it is coming to its end already. */
+  /** Fails a relay whose move cannot be saved. False: it is ending already. */
   async #giveUp(id: RelayId, { message, hint }: CortexError): Promise<boolean> {
     const { store, clock } = this.#ports;
     const failed = await updateRelay(id, store, ({ record }) => {
       const ended = finish(record, { stopReason: "failed", error: `${message}. ${hint}` }, clock());
-      return ended === record ? undefined : { record: ended, stop: "the relay has failed" };
+      return ended === record ? undefined : { record: ended, stop: "the relay failed" };
     });
     return failed !== undefined;
   }
 
-  /** A relay whose script is about to run stays due: after a crash somebody has to see that it was cut off. */
+  /** A relay whose script is about to run stays due, so that an interruption is noticed after a crash. */
   async #save(relay: KeptRelay, move: Move): Promise<void> {
     const { store, mintId, slots } = this.#ports;
     const { id, version } = relay;
@@ -177,7 +176,7 @@ export class Engine implements AsyncDisposable {
     });
   }
 
-  /** Whatever comes of it, the relay goes on: what cannot be kept of its answer is what went wrong with it. */
+  /** The relay continues whatever the script does: an answer that cannot be saved is recorded as a failure. */
   async #runScript(
     due: DueScript,
     record: RelayRecord,
@@ -205,7 +204,7 @@ export class Engine implements AsyncDisposable {
   ): Promise<ScriptAnswer> {
     const { home, run } = this.#ports;
     const read = await readArtifact(workspaceOf(home, record.id));
-    if (signal.aborted || this.#isClosed) return { kind: "failed", error: "It was stopped before it began" };
+    if (signal.aborted || this.#isClosed) return { kind: "failed", error: "Stopped before it started" };
     const context = scriptContext(record, point, read.kind === "read" ? read.text : undefined);
     const slots = Object.keys(record.agents).filter((slot) => agentIn(content, slot) !== undefined);
     return runScript({ script, home, context, slots, signal, run });

@@ -1,4 +1,5 @@
-/** What comes after the steps that have ended: their sections are merged, and the rules are asked. */
+/** Handles steps that have ended: merges their sections and evaluates the transitions. */
+import assert from "node:assert/strict";
 import { join } from "node:path";
 
 import {
@@ -11,7 +12,7 @@ import {
   workspaceOf,
   writeArtifact,
 } from "../artifact/artifact.ts";
-import { conclude, type Draft, fail, isLasting, isRunning } from "./draft.ts";
+import { conclude, type Draft, failRelay, isLasting, isRunning } from "./draft.ts";
 import type { EnginePorts } from "./engine-ports.ts";
 import { decide } from "./transitions.ts";
 import { findAbort } from "../record/abort-marker.ts";
@@ -20,13 +21,13 @@ import { sectionFiles } from "../record/next-step.ts";
 import { follow, stepsOfLeg } from "../record/record-step.ts";
 import type { RelayStep } from "../record/record.ts";
 
-/** False: others that run side by side with them have to end first. */
+/** False: parallel steps have not ended yet. */
 export async function judgeLeg(
   draft: Draft,
   { content }: Pick<KeptRelay, "content">,
   { home, clock }: Pick<EnginePorts, "home" | "clock">,
 ): Promise<boolean> {
-  // What a step left that failed is not what the one did that was begun again in its place.
+  // A failed step may have been repeated; only the repetition counts.
   const leg = stepsOfLeg(draft.record).filter(({ status }) => status !== "failed");
   if (draft.record.active.length > 1 && !leg.some(isRunning)) await merge(draft, home);
   const texts = {
@@ -41,12 +42,12 @@ export async function judgeLeg(
     if (decision.kind === "go") draft.record = follow(draft.record, decision, clock());
     else conclude(draft, decision, clock());
   } catch (error) {
-    fail(draft, error, clock());
+    failRelay(draft, error, clock());
   }
   return true;
 }
 
-/** A step that a script asked for is left by no rule, but it may abort the relay. */
+/** No transition follows a step inserted by a script, but it may abort the relay. */
 export async function judgeInserted(
   draft: Draft,
   { record: saved }: Pick<KeptRelay, "record">,
@@ -54,7 +55,7 @@ export async function judgeInserted(
 ): Promise<void> {
   const step = draft.record.steps.at(-1);
   const hasJustEnded = step !== undefined && saved.steps[step.stepIndex]?.status === "running";
-  if (step?.kind !== "inserted" || !hasJustEnded) return; // otherwise the relay was resumed after it
+  if (step?.kind !== "inserted" || !hasJustEnded) return; // otherwise the relay was resumed since
   const text = await textNow(draft, home);
   const written = text === undefined ? undefined : await findAbort(await textBefore(step, home), text);
   const abort = draft.abort ?? written;
@@ -72,20 +73,21 @@ async function textBefore(step: RelayStep | undefined, home: string): Promise<st
   return (hash === null ? undefined : await readKept(home, hash)) ?? "";
 }
 
-/** Done again after a crash, it finds the sections where it has put them. */
+/** Repeating it after a crash changes nothing: the sections are recognised. */
 async function merge(draft: Draft, home: string): Promise<void> {
   const { record } = draft;
   const workspace = workspaceOf(home, record.id);
   const read = await readArtifact(workspace);
-  if (read.kind === "unreadable") return; // it may hold more than can be read: what the agents answered counts then
+  if (read.kind === "unreadable") return; // do not overwrite it; the agents' answers count instead
   const merged = mergeSections(read.kind === "read" ? read.text : "", await readSections(draft, workspace));
   try {
     await writeArtifact(workspace, merged);
   } catch (error) {
     if (!isLasting(error)) throw error;
-    return; // the same where an agent has made its folder read-only
+    return; // likewise if an agent made the folder read-only
   }
-  const last = stepsOfLeg(record).at(-1)!;
+  const last = stepsOfLeg(record).at(-1);
+  assert(last !== undefined, "a leg has at least one step");
   const artifactHash = await keepArtifact(home, merged);
   draft.artifact = { text: merged, hash: artifactHash };
   draft.record = { ...record, steps: record.steps.with(last.stepIndex, { ...last, artifactHash }) };

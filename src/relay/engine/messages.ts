@@ -1,7 +1,7 @@
-/** Messages of relays to sessions: those that ask for a step, and the one that tells the starter of the end. */
+/** Messages from relays to sessions: requests for steps, and the final message to the starter. */
 import { eventId, RELAY_ADAPTER } from "../../model/event.ts";
-import type { DispatchId, ItemId } from "../../model/ids.ts";
-import type { Json } from "../../model/json.ts";
+import { dispatchIds } from "../../model/ids.ts";
+import { isJsonObject, type Json } from "../../model/json.ts";
 import { present } from "../../model/present.ts";
 import { ACTIVE_PROFILE } from "../../model/profile.ts";
 import type { SessionKey } from "../../model/session-key.ts";
@@ -14,10 +14,10 @@ import { ABORT_TOOL } from "./record-ends.ts";
 import type { RelayAgent } from "../templates/snapshot.ts";
 import type { RelayChange, RelayStepOrder } from "../../store/store.ts";
 
-/** The name of the hook that stands for a relay. */
+/** The hook name in dispatches of relays. */
 const RELAY_HOOK = "relay";
 
-export interface StepRequest {
+interface StepRequest {
   readonly step: number;
   readonly slot: string;
   readonly stage: string | null;
@@ -49,20 +49,14 @@ export function orderStep(
       atMs: clock(),
     },
     dispatch: {
-      id: mintId() as DispatchId,
-      item: mintId() as ItemId,
+      ...dispatchIds(mintId),
       hook: RELAY_HOOK,
-      target: {
-        kind: "session",
-        session,
-        agent: runner.id,
-        persona: runner.personaId,
-      },
+      target: { kind: "session", session, agent: runner.id, persona: runner.personaId },
       mode: "followup",
       ...(detail.permissions === undefined ? {} : { permissions: withFolder(detail.permissions, record) }),
     },
-    worker: worker as unknown as Json,
-    trust: toldBy(record, detail),
+    worker: { ...worker },
+    trust: sourcesOf(record, detail),
   };
 }
 
@@ -76,28 +70,28 @@ function workerOf(
   return {
     permissions: tools === undefined ? {} : { tools: { allow: [[...tools, ABORT_TOOL]] } },
     workspace,
-    ...(workspacePath === "" ? {} : { roots: [workspacePath] }), // the artifact is there
+    ...(workspacePath === "" ? {} : { roots: [workspacePath] }), // for the artifact
     ...present({ hidden, asks: delivery }),
     ...(pluginDirs.length === 0 ? {} : { pluginDirs }),
     ...present({ profile, systemPrompt, costUsd: maxCostUsd }),
   };
 }
 
-/** However few folders whoever started the relay may use: its own, where the artifact is, belongs to its steps. */
+/** Steps can always use the relay's own folder, which contains the artifact, even if the starter cannot. */
 function withFolder(permissions: Json, { workspacePath }: RelayRecord): Json {
-  const { roots } = (permissions ?? {}) as { readonly roots?: readonly string[] };
-  if (roots === undefined || workspacePath === "") return permissions;
-  return { ...(permissions as object), roots: [...roots, workspacePath] };
+  if (!isJsonObject(permissions) || !Array.isArray(permissions["roots"]) || workspacePath === "")
+    return permissions;
+  return { ...permissions, roots: [...permissions["roots"], workspacePath] };
 }
 
-/** The sessions whose results the step is given: what they came into contact with, it does too. */
-function toldBy({ steps, leg }: RelayRecord, { session }: RelayDetail): SessionKey[] {
+/** The sessions whose results the step sees. Their trust marks are passed on. */
+function sourcesOf({ steps, leg }: RelayRecord, { session }: RelayDetail): SessionKey[] {
   const before = steps.filter((step) => step.kind !== "script" && (step.leg === null || step.leg >= leg - 1));
   const sessions = [session, ...before.map(({ sessionId }) => sessionId as SessionKey | null)];
   return [...new Set(sessions.filter((key) => key !== undefined && key !== null))];
 }
 
-/** Undefined: nobody wants to be told. A relay that is resumed can end again, and is then another version. */
+/** Undefined: no message is wanted. The version makes the id unique, because a resumed relay can end again. */
 export async function endMessage(
   { id, version, detail, rows }: Pick<KeptRelay, "id" | "version" | "detail" | "rows">,
   content: string,
@@ -120,14 +114,12 @@ export async function endMessage(
       atMs: clock(),
     },
     dispatch: {
-      id: mintId() as DispatchId,
-      item: mintId() as ItemId,
+      ...dispatchIds(mintId),
       hook: RELAY_HOOK,
       target: { kind: "session", session: key, agent, persona },
       mode: "followup",
-      ...(detail.permissions === undefined ? {} : { permissions: detail.permissions }),
-      ...(detail.delivery === undefined ? {} : { delivery: detail.delivery }),
-      ...(from === undefined ? {} : { from }), // what the last step came into contact with, it is told of
+      ...present({ permissions: detail.permissions, delivery: detail.delivery }),
+      ...present({ from }), // passes on the trust marks of the last step
     },
   };
 }

@@ -1,23 +1,24 @@
-/** Takes the ends of steps into the record: what they answered, what they cost, and what the artifact was like then. */
+/** Records ended steps: their answers, their costs, and the artifact at that time. */
 import { keepArtifact, readArtifact, workspaceOf } from "../artifact/artifact.ts";
-import { conclude, type Draft, type ArtifactState, nameOf } from "./draft.ts";
+import { conclude, type Draft, type ArtifactState } from "./draft.ts";
 import type { EnginePorts } from "./engine-ports.ts";
 import { keepChanges } from "./step-files.ts";
 import type { Abort } from "../record/abort-marker.ts";
 import type { KeptRelay } from "../record/kept-relay.ts";
-import { recordStep, type StepOutcome } from "../record/record-step.ts";
+import { recordStep, stepName, type StepOutcome } from "../record/record-step.ts";
 import type { RelayRecord, RelayStep } from "../record/record.ts";
+import { isJsonObject, type Json } from "../../model/json.ts";
 import { MAX_PAGE, type Store, type StoredRelayStep, type StoredTurn } from "../../store/store.ts";
 
-/** An agent's own step that has failed fails the relay. One that a script asked for does not. */
+/** A failed step fails the relay, unless a script inserted it. */
 export async function recordEnds(
   draft: Draft,
   relay: Pick<KeptRelay, "rows" | "detail" | "content">,
   { store, home, clock }: Pick<EnginePorts, "store" | "home" | "clock">,
 ): Promise<void> {
   for (const row of relay.rows) {
-    const step = draft.record.steps[row.step]!;
-    if (row.state !== "ended" || step.status !== "running") continue;
+    const step = draft.record.steps[row.step];
+    if (row.state !== "ended" || step?.status !== "running") continue;
     const { abort, ...end } = await readStepEnd(row, store);
     const isOneOfSeveral = step.kind === "agent" && draft.record.active.length > 1; // their sections are merged later
     draft.artifact = isOneOfSeveral ? undefined : await keepNow(draft.record, home);
@@ -26,20 +27,20 @@ export async function recordEnds(
     draft.record = recordStep(draft.record, row.step, { ...end, artifactHash }, clock());
     if (!isLeftBehind(step, draft)) draft.abort ??= abort;
     if (end.status === "failed" && step.kind === "agent" && !isLeftBehind(step, draft)) {
-      const error = `${nameOf(step)}: ${end.error ?? "failed"}`;
+      const error = `${stepName(step)}: ${end.error ?? "failed"}`;
       conclude(draft, { stopReason: "failed", error }, clock());
     }
   }
 }
 
-/** While it waited for an answer, another agent was added. */
+/** Whether another agent was added while the step waited for an answer. */
 function isLeftBehind({ kind, leg }: RelayStep, { record }: Draft): boolean {
   return kind === "agent" && leg !== record.leg;
 }
 
 const NONE: ArtifactState = { text: undefined, hash: null };
 
-/** Keeps the artifact as it is. */
+/** Stores a copy of the current artifact. */
 export async function keepNow(
   { id, workspacePath }: Pick<RelayRecord, "id" | "workspacePath">,
   home: string,
@@ -49,15 +50,15 @@ export async function keepNow(
   return read.kind === "read" ? { text: read.text, hash: await keepArtifact(home, read.text) } : NONE;
 }
 
-/** The tool by which an agent gives up on the whole relay. */
+/** The tool with which an agent aborts the whole relay. */
 export const ABORT_TOOL = "relay_abort";
 
-export interface StepEnd extends Omit<StepOutcome, "artifactHash"> {
-  /** The agent asked for it by the tool. */
+interface StepEnd extends Omit<StepOutcome, "artifactHash"> {
+  /** Requested with the tool. */
   readonly abort?: Abort;
 }
 
-/** What is kept of an answer with the relay. All of it is in the turn. */
+/** The relay stores this much of an answer; the turn contains all of it. */
 export const MAX_OUTPUT_LENGTH = 128 * 1024;
 
 const NOTHING = { output: null, costUsd: null, numTurns: null, turn: null } as const;
@@ -95,10 +96,10 @@ export async function readStepEnd(
   };
 }
 
-/** How deep workers are followed that were given work by workers: deeper than any may be opened. */
+/** How deep nested workers are followed: deeper than any can be opened. */
 const MAX_DEPTH = 10;
 
-/** With what its workers have cost, and theirs. Null: nobody knows any of the prices. */
+/** Includes the cost of its workers, recursively. Null: no price is known. */
 async function costOf(
   { id, session, facts }: StoredTurn,
   store: Pick<Store, "turns" | "delegations">,
@@ -121,7 +122,7 @@ function cut(text: string | undefined): string | undefined {
   return `${text.slice(0, MAX_OUTPUT_LENGTH).toWellFormed()}\n[…]`;
 }
 
-function reasonIn(params: unknown): string | null {
-  const { reason } = (params ?? {}) as { readonly reason?: unknown };
+function reasonIn(params: Json): string | null {
+  const reason = isJsonObject(params) ? params["reason"] : undefined;
   return typeof reason === "string" && reason.trim() !== "" ? reason.trim() : null;
 }

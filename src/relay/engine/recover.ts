@@ -1,23 +1,24 @@
-/** What becomes of relays that the process before this one was at work on. */
+/** Handles relays that were running when the previous process ended. */
 import type { RelayId } from "../../model/ids.ts";
 import { finish, INTERRUPTED } from "../record/ending.ts";
-import { updateRelay } from "../record/kept-relay.ts";
+import { allRelays, updateRelay } from "../record/kept-relay.ts";
 import { recordCutOff, scriptAt } from "../record/phases.ts";
 import type { Store, StoredRelayStep } from "../../store/store.ts";
 
 /**
- * With `fail`, all that were at work fail, and what runs of them is asked to end; their scripts for the end still run.
- * One whose step waits for an answer was not at work, and waits on. With `resume`, they only have to be looked at; so do those that were
- * started to go on.
- * Where the process ends in the midst of it, the next one does the rest: a relay that is coming to its end already is
- * left to it.
+ * With `fail`, running relays fail and their steps are stopped; their end scripts still run. A relay whose step waits for
+ * an answer keeps waiting. With `resume`, and for relays started to survive a restart, the engine just continues them.
+ *
+ * If the process ends during recovery, the next one does the rest: relays that are already ending are left as they are.
  */
 export async function recover(
   store: Pick<Store, "relays">,
   onRestart: "fail" | "resume",
   clock: () => number,
 ): Promise<void> {
-  for (const id of await openRelays(store)) {
+  const open: RelayId[] = []; // complete before any of them changes
+  for await (const { id } of allRelays(store.relays, { states: ["running", "waiting"] })) open.push(id);
+  for (const id of open) {
     await updateRelay(id, store, ({ record, rows, content, detail }) => {
       if (onRestart === "resume" || detail.resumes === true || isWaiting(rows) || record.ending !== null)
         return { record };
@@ -33,18 +34,4 @@ export async function recover(
 function isWaiting(rows: readonly StoredRelayStep[]): boolean {
   const running = rows.filter(({ state }) => state === "running");
   return running.length > 0 && running.every(({ wait }) => wait !== undefined);
-}
-
-async function openRelays({ relays }: Pick<Store, "relays">): Promise<RelayId[]> {
-  const ids: RelayId[] = [];
-  let cursor: string | undefined;
-  do {
-    const page = await relays.list({
-      states: ["running", "waiting"],
-      ...(cursor === undefined ? {} : { cursor }),
-    });
-    ids.push(...page.items.map(({ id }) => id));
-    cursor = page.next;
-  } while (cursor !== undefined);
-  return ids;
 }

@@ -1,14 +1,14 @@
-/** What people write to a relay: the answer that it waits for, or something for its next step. */
+/** A message from a person to a relay: the answer it waits for, or input for its next step. */
 import { CortexError } from "../../model/errors.ts";
 import type { EventId, RelayId } from "../../model/ids.ts";
-import { type KeptRelay, readRelay, relayUnknown, updateRelay } from "../record/kept-relay.ts";
+import { type KeptRelay, readRelay, unknownRelay, updateRelay } from "../record/kept-relay.ts";
 import { addPending, pendingOf } from "../record/pending-messages.ts";
 import { isTerminal, type RelayRecord } from "../record/record.ts";
 import type { Approval, Store } from "../../store/store.ts";
 import { decide } from "../../intake/approvals.ts";
 import type { RelaySaid, RelaySender } from "../relays.ts";
 
-/** How many messages are remembered that were kept for a step. */
+/** How many buffered messages are remembered. */
 const MAX_REMEMBERED = 100;
 
 const OWNER = { name: "owner", isOwner: true };
@@ -20,7 +20,7 @@ export async function sayTo(
   { store }: { readonly store: Pick<Store, "relays" | "approvals"> },
 ): Promise<RelaySaid> {
   const relay = await readRelay(id, store);
-  if (relay === undefined) throw relayUnknown(id);
+  if (relay === undefined) throw unknownRelay(id);
   const question = wasSaid(relay, event) ? undefined : await findQuestion(relay, event, store);
   if (question !== undefined) {
     try {
@@ -28,7 +28,7 @@ export async function sayTo(
       await decide(question.id, decision, OWNER, store);
       return { ...countOf(relay.record), answered: question.id };
     } catch (error) {
-      // Somebody else was faster: what they said is the answer, and this is for the next step.
+      // Someone else answered first, so this message is for the next step.
       if (!(error instanceof CortexError && error.code === "state_conflict")) throw error;
     }
   }
@@ -50,7 +50,7 @@ function wasSaid({ detail }: Pick<KeptRelay, "detail">, event: EventId | undefin
   return event !== undefined && detail.said?.includes(event) === true;
 }
 
-/** What a step has asked and waits for; or the question that this very message has answered before. */
+/** The open question of a step, or the question that this same message already answered. */
 async function findQuestion(
   { rows }: KeptRelay,
   event: EventId | undefined,
@@ -77,8 +77,8 @@ function countOf(record: RelayRecord): { readonly buffered: number; readonly dro
 }
 
 function isOver({ id, status, ending }: RelayRecord): CortexError {
-  const state = isTerminal({ status }) || ending === null ? status : "coming to its end";
-  return new CortexError("state_conflict", `Relay ${id} is ${state} and takes no more messages`, {
-    hint: `\`cortex relay add ${id} <agent> <message>\`, or \`!thread add\` in its chat, lets another agent go on with it.`,
+  const state = isTerminal({ status }) || ending === null ? status : "ending";
+  return new CortexError("state_conflict", `Relay ${id} is ${state} and accepts no more messages`, {
+    hint: `\`cortex relay add ${id} <agent> <message>\`, or \`!thread add\` in its chat, continues it with another agent.`,
   });
 }

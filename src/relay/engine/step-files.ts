@@ -1,16 +1,17 @@
 /**
- * What a step does to files by itself: by programs that it runs, or because its agent edits without our tools. The
- * folders of the relay are looked at before the step begins and when it has ended.
+ * Detects file changes that a step makes without our tools, through programs or an agent's own editing: compares the
+ * folders of the relay before and after the step.
  *
- * What they were like before is written before the message that asks for the step is, so that a crash in the midst of the
- * step does not lose it. At its end the changes take its place. Done again after a crash, they are found where they are.
+ * The snapshot before is written before the step is requested, so a crash during the step does not lose it. At the end of
+ * the step the changes replace it. Repeating that after a crash finds the changes already written.
  */
 import { mkdir, readFile, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { readActivity } from "../artifact/activity.ts";
+import type { TurnId } from "../../model/ids.ts";
+import { hasCode } from "../../model/error-code.ts";
 import { isInPlace, readKept } from "../artifact/artifact.ts";
 import { renderDiffs, renderFiles } from "../artifact/changes.ts";
-import { touchesOfCalls } from "../artifact/tool-changes.ts";
+import { readActivity, touchesOfCalls } from "../artifact/touches.ts";
 import { lastAnswered } from "../record/next-step.ts";
 import type { RelayStep } from "../record/record.ts";
 import type { EnginePorts } from "./engine-ports.ts";
@@ -28,19 +29,19 @@ import { writeWhole } from "../../store/write-whole.ts";
 
 type Relay = Pick<KeptRelay, "record" | "detail" | "content">;
 
-/** Keeps what the files are like that these steps, which are about to begin, may change. */
+/** Stores the state of the files before these steps begin. */
 export async function keepFiles(
   relay: Relay,
   steps: readonly number[],
   ports: Pick<EnginePorts, "home" | "clock">,
 ): Promise<void> {
-  if (!asksForChanges(relay.content)) return; // nobody would be told
+  if (!asksForChanges(relay.content)) return;
   const { files, isWhole } = await snapshotFolders(await placeOf(relay, ports.home), ports.clock);
   const kept: KeptFiles = { isWhole, files: [...files] };
   for (const step of steps) await writeJson(pathOf(ports.home, relay.record.id, step, "before"), kept);
 }
 
-/** Keeps what has become of them, now that the step has ended. */
+/** Stores the changes of a step that has ended. */
 export async function keepChanges(
   relay: Relay,
   step: number,
@@ -50,7 +51,7 @@ export async function keepChanges(
   const { id } = relay.record;
   const path = pathOf(home, id, step, "changes");
   const old = pathOf(home, id, step, "before");
-  const before = (await readJson(old)) as KeptFiles | undefined;
+  const before = await readJson<KeptFiles>(old);
   if (before === undefined) return;
   if ((await readJson(path)) === undefined) {
     const after = await snapshotFolders(await placeOf(relay, home), clock);
@@ -59,14 +60,9 @@ export async function keepChanges(
   await rm(old, { force: true });
 }
 
-/** Empty where nobody has looked. */
-async function readChanges(home: string, id: string, step: number): Promise<readonly FileChange[]> {
-  return ((await readJson(pathOf(home, id, step, "changes"))) ?? []) as readonly FileChange[];
-}
-
 export const NO_CHANGES = { modifiedFiles: "", modifiedFilesWithDiff: "" };
 
-/** What the steps before have done to files. */
+/** The file changes of the previous steps. */
 export async function changesBefore(
   { record, detail }: Pick<KeptRelay, "record" | "detail">,
   { store, home }: EnginePorts,
@@ -75,28 +71,28 @@ export async function changesBefore(
   const called: FileChange[] = [];
   const seen: FileChange[] = [];
   for (const { stepIndex, executionId, artifactBefore } of lastAnswered(record).toSorted(byEnd)) {
-    const turn = executionId === null ? undefined : await store.turns.read(executionId as never);
+    const turn = executionId === null ? undefined : await store.turns.read(executionId as TurnId);
     const before = artifactBefore === null ? undefined : await readKept(home, artifactBefore);
     const originals = new Map(before === undefined ? [] : [[record.artifactPath, before]]);
     const touches = touchesOfCalls(turn?.toolCalls ?? [], { workspace: folder, originals });
     const logged = touches.length > 0 ? [] : await readActivity(home, executionId);
     called.push(...(await replayTouches([...touches, ...logged])));
-    seen.push(...(await readChanges(home, record.id, stepIndex)));
+    seen.push(...((await readJson<FileChange[]>(pathOf(home, record.id, stepIndex, "changes"))) ?? []));
   }
   const changes = mergeChanges(called, seen);
   return { modifiedFiles: renderFiles(changes), modifiedFilesWithDiff: renderDiffs(changes) };
 }
 
-/** What steps of a fan-out see of each other's changes, the last of them sees whole. */
+/** In a fan-out, the step that ends last sees all changes. */
 function byEnd(a: RelayStep, b: RelayStep): number {
-  return Date.parse(a.endedAt!) - Date.parse(b.endedAt!);
+  return Date.parse(a.endedAt ?? "") - Date.parse(b.endedAt ?? "");
 }
 
 export async function forgetChanges(home: string, id: string): Promise<void> {
   await rm(folderOf(home, id), { recursive: true, force: true });
 }
 
-/** Whether an agent's prompt says what the step before has changed. */
+/** Whether an agent's prompt includes the changes of the previous step. */
 export function namesChanges({ stages, promptTemplate = "" }: RelayAgent, stage: string | null): boolean {
   const prompt = (stage === null ? undefined : stages?.[stage]?.promptTemplate) ?? promptTemplate;
   return prompt.includes("modifiedFiles");
@@ -108,7 +104,7 @@ function asksForChanges({ template, added }: SnapshotContent): boolean {
   );
 }
 
-/** The relay's own folder first: it is small. In a home, what Cortex itself writes to is not what a step has changed. */
+/** The relay's own folder comes first, because it is small. Folders that Cortex itself writes to are left out. */
 async function placeOf({ record, detail }: Relay, home: string): Promise<SnapshotPlace> {
   const own = (await isInPlace(record.workspacePath)) ? [record.workspacePath] : [];
   return {
@@ -139,12 +135,12 @@ async function writeJson(path: string, value: unknown): Promise<void> {
   await writeWhole(path, JSON.stringify(value), { mode: 0o600 });
 }
 
-/** What a power cut has left half written is not there. */
-async function readJson(path: string): Promise<unknown> {
+/** Only this file writes these files. One left half written by a power cut counts as missing. */
+async function readJson<T>(path: string): Promise<T | undefined> {
   try {
     return JSON.parse(await readFile(path, "utf8"));
   } catch (error) {
-    if (error instanceof SyntaxError || (error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    if (error instanceof SyntaxError || hasCode(error, "ENOENT")) return undefined;
     throw error;
   }
 }

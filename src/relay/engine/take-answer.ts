@@ -1,6 +1,7 @@
-/** What a relay does with the answer of its script. */
+/** Applies the answer of a script to its relay. */
+import assert from "node:assert/strict";
+
 import { localTime } from "../../model/day.ts";
-import { ACTIVE_PROFILE } from "../../model/profile.ts";
 import { buildSessionKey, normalizeSessionKey, type SessionKey } from "../../model/session-key.ts";
 import type { DueScript } from "./advance.ts";
 import { hasHead, leftToSpend } from "./begin-steps.ts";
@@ -9,16 +10,17 @@ import type { EnginePorts } from "./engine-ports.ts";
 import { orderStep } from "./messages.ts";
 import { keepNow } from "./record-ends.ts";
 import { changesBefore, keepFiles, NO_CHANGES } from "./step-files.ts";
-import { names } from "../prompts/runtime-variables.ts";
+import { usesVariable } from "../prompts/runtime-variables.ts";
 import type { KeptRelay, RelayUpdate } from "../record/kept-relay.ts";
 import { previousOutput, scriptSession, targetSession } from "../record/next-step.ts";
 import { markScript } from "../record/phases.ts";
 import { beginSteps, recordFailedScript, scriptSlot } from "../record/record-step.ts";
 import { isTerminal, type RelayRecord, type ScriptPoint } from "../record/record.ts";
 import type { ScriptAnswer } from "../scripts/script-answer.ts";
+import { plainAgent } from "../templates/resolve.ts";
 import { agentIn, type RelayAgent } from "../templates/snapshot.ts";
 
-/** Undefined: the relay was cancelled in the meantime, and the answer does not count. */
+/** Undefined: the relay was cancelled in the meantime, so the answer is ignored. */
 export async function takeAnswer(
   relay: KeptRelay,
   due: DueScript & { readonly startedAtMs: number },
@@ -48,11 +50,11 @@ export async function takeAnswer(
   }
 }
 
-const NO_MONEY = "It asked for an agent, and nothing is left to spend";
+const NO_MONEY = "It requested an agent, but the budget is used up";
 
 /**
- * Begins the step that a script asks for: an agent made for this one time, or a message to one of the relay's own.
- * Undefined: nothing is left to spend on it.
+ * Begins the step that a script requests: a temporary agent, or a message to an agent of the relay. Undefined: the budget is
+ * used up.
  */
 async function insertStep(
   relay: KeptRelay,
@@ -89,10 +91,10 @@ interface InsertedStep extends StepPrompt {
   readonly session: SessionKey;
 }
 
-/** With all that the prompts of files may name. What came before is whatever has ended last, of this leg too. */
+/** Fills in the same variables as in prompt files. The previous output may come from this leg too. */
 async function filled({ record, detail }: KeptRelay, prompt: string, ports: EnginePorts): Promise<string> {
   const before = { ...record, leg: NO_LEG };
-  const namesChanges = CHANGES.some((variable) => names(prompt, variable));
+  const namesChanges = CHANGES.some((variable) => usesVariable(prompt, variable));
   return fillPrompt(prompt, {
     userMessage: record.userMessage,
     previousOutput: previousOutput(before),
@@ -108,24 +110,19 @@ const NO_LEG = -1;
 const CHANGES = ["modifiedFiles", "modifiedFilesWithDiff"] as const;
 
 function inserted({ id, steps }: RelayRecord, point: ScriptPoint, prompt: string): InsertedStep {
-  const agent: RelayAgent = {
-    name: scriptSlot(point),
-    description: "",
-    profile: ACTIVE_PROFILE,
-    persistSession: false,
-    pluginDirs: [],
-  };
-  return { slot: scriptSlot(point), agent, session: scriptSession(id, point, steps.length), prompt };
+  const slot = scriptSlot(point);
+  return { slot, agent: plainAgent(slot), session: scriptSession(id, point, steps.length), prompt };
 }
 
-/** One that has had no step yet begins with this message, and is told first who it is. */
+/** An agent without a step yet starts with this message, after its directive. */
 async function targeted(
   { record, content }: KeptRelay,
   slot: string,
   prompt: string,
   ports: EnginePorts,
 ): Promise<InsertedStep> {
-  const agent = agentIn(content, slot)!;
+  const agent = agentIn(content, slot);
+  assert(agent !== undefined, "a target is one of the relay's agents");
   const key = { kind: "relay", relay: record.id, slot } as const;
   const own = buildSessionKey(agent.persistSession ? key : { ...key, step: record.steps.length });
   const session = normalizeSessionKey(targetSession(record, slot) ?? own);

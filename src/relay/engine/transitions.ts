@@ -1,8 +1,8 @@
 /**
- * What comes after a step: an abort before all, then the limits, then the first rule that fits.
+ * Decides what follows a step: first an abort, then the limits, then the first matching rule.
  *
- * Steps of a fan-out are one leg of the relay: the rules are asked when all of them have ended, and a rule leaves the
- * leg that names exactly its agents. Steps that scripts asked for are on no leg and are left by no rule.
+ * The steps of a fan-out form one leg. Rules are evaluated after all of them have ended, and a rule matches a leg if it
+ * names exactly its agents. Steps inserted by scripts belong to no leg and match no rule.
  */
 import { ownerPatterns } from "../../patterns/matcher.ts";
 import { addedText } from "../artifact/added-text.ts";
@@ -13,26 +13,26 @@ import { entryTo, type Reading, readingOf } from "../templates/convergence.ts";
 import { type Endpoint, meansStep, printEndpoint } from "../templates/endpoint.ts";
 import type { RelayCondition, RelayScope, RelayTemplate, RelayTransition } from "../templates/snapshot.ts";
 
-/** What there is to read after a step, or after the last step of a fan-out. */
+/** The texts after a step, or after the last step of a fan-out. */
 export interface StepTexts {
-  /** The artifact as it was before. Empty where there was none. */
+  /** The artifact before. May be empty. */
   readonly before: string;
-  /** Undefined: it cannot be read. */
+  /** Undefined: unreadable. */
   readonly artifact: string | undefined;
   readonly output: string;
-  /** The agent asked for it by the tool. */
+  /** Requested with the tool. */
   readonly abort?: Abort;
 }
 
 export type Decision =
-  /** `counted`: the edge whose count goes up by one. */
+  /** `counted`: the edge whose counter is incremented. */
   | { readonly kind: "go"; readonly to: readonly Endpoint[]; readonly counted: string | undefined }
   | { readonly kind: "stop"; readonly stopReason: StopReason; readonly abortReason: string | null }
   /** Other steps of the fan-out have not ended. */
   | { readonly kind: "wait" };
 
 interface Situation {
-  /** Undefined: a single agent, which nothing follows. */
+  /** Undefined: a single agent, without rules. */
   readonly template: RelayTemplate | undefined;
   readonly record: RelayRecord;
   readonly texts: StepTexts;
@@ -46,33 +46,33 @@ export async function decide({ template, record, texts }: Situation): Promise<De
   if (abort !== undefined) return { kind: "stop", stopReason: "aborted", abortReason: abort.reason };
   const leg = stepsOfLeg(record);
   if (leg.some(({ status }) => status === "running")) return { kind: "wait" };
-  const ended = leg.filter(({ status }) => status === "completed"); // one that failed may have been run again since
+  const ended = leg.filter(({ status }) => status === "completed"); // a failed step may have been repeated
   if (template === undefined || ended.length === 0) return stop("no_matching_transition");
-  const limit = limitReached(template, record);
+  const limit = reachedLimit(template, record);
   if (limit !== undefined) return stop(limit);
 
   const enter = entryTo(template);
   const steps = ended.map(({ agentSlotId, stage }) => enter({ agent: agentSlotId, stage }));
-  for (const [index, rule] of template.transitions.entries()) {
+  for (const rule of template.transitions) {
     if (!leaves(rule, steps)) continue;
-    const reading = readingOf(template.transitions, index, enter);
+    const reading = readingOf(rule, template.transitions, enter);
     const decision = await follows(rule, { reading, steps, record, examined });
     if (decision === undefined) continue;
     if (decision.kind !== "go") return decision;
-    const isRoom = countSteps(record) + decision.to.length <= template.maxTotalSteps;
-    return isRoom ? { ...decision, to: decision.to.map(enter) } : stop("max_iterations");
+    const hasRoom = countCompleted(record) + decision.to.length <= template.maxTotalSteps;
+    return hasRoom ? { ...decision, to: decision.to.map(enter) } : stop("max_iterations");
   }
   return stop("no_matching_transition");
 }
 
-/** By what was done already: how much a step may still spend is that step's own limit. */
-function limitReached(template: RelayTemplate, record: RelayRecord): StopReason | undefined {
-  if (countSteps(record) >= template.maxTotalSteps) return "max_iterations";
+/** Considers ended steps only: the remaining budget limits the next step itself. */
+function reachedLimit(template: RelayTemplate, record: RelayRecord): StopReason | undefined {
+  if (countCompleted(record) >= template.maxTotalSteps) return "max_iterations";
   const { maxTotalCostUsd } = template;
   return maxTotalCostUsd !== undefined && record.totalCostUsd >= maxTotalCostUsd ? "cost_limit" : undefined;
 }
 
-function countSteps({ steps }: RelayRecord): number {
+function countCompleted({ steps }: RelayRecord): number {
   return steps.filter(({ kind, status }) => kind === "agent" && status === "completed").length;
 }
 
@@ -89,7 +89,7 @@ interface Examined extends Pick<Situation, "record"> {
   readonly examined: Examine;
 }
 
-/** Undefined: the next rule is asked. */
+/** Undefined: the rule does not apply. */
 async function follows(
   rule: RelayTransition,
   { reading, steps, record, examined }: Examined,
@@ -100,14 +100,14 @@ async function follows(
     case "always":
       return go;
     case "output_contains":
-      return (await matches(condition.pattern, await examined(condition.scope))) ? go : undefined;
+      return (await matchesPattern(condition.pattern, await examined(condition.scope))) ? go : undefined;
     case "output_not_contains":
-      return (await matches(condition.pattern, await examined(condition.scope))) ? undefined : go;
+      return (await matchesPattern(condition.pattern, await examined(condition.scope))) ? undefined : go;
     case "convergence": {
       const edge = edgeOf(rule);
       const missed = record.iterationCounts[edge] ?? 0;
       if (await holdsMarker(condition, examined)) return reading === "stop" ? stop("converged") : go;
-      // Forward, this run of `from` is one without the marker; back, it is the way back that is counted.
+      // Forward, this run of `from` counts; back, the return to `to` counts.
       const isLast = (reading === "stop" ? missed : missed + 1) >= condition.maxIterations;
       if (isLast) return stop("max_iterations");
       return { kind: "go", to: reading === "stop" ? to : steps, counted: edge };
@@ -122,10 +122,10 @@ async function holdsMarker(
   return marker !== undefined && (await examined(scope)).includes(marker);
 }
 
-/** What a rule looks at. */
+/** Returns the text that a rule examines. */
 type Examine = (scope: RelayScope) => Promise<string>;
 
-/** Where the artifact cannot be read, what the agent answered stands for it. What was added is found out only once. */
+/** The answer replaces an unreadable artifact. The additions are computed once. */
 function examine({ before, artifact, output }: StepTexts): Examine {
   let added: Promise<string> | undefined;
   return async (scope) => {
@@ -146,11 +146,11 @@ function stop(stopReason: StopReason): Decision {
   return { kind: "stop", stopReason, abortReason: null };
 }
 
-/** Longer texts are matched at their end only. */
-export const MAX_MATCHED_CHARACTERS = 256 * 1024;
+/** Only the end of a longer text is matched. */
+export const MAX_EXAMINED_CHARACTERS = 256 * 1024;
 
-/** Whether a pattern occurs anywhere in a text. Throws `pattern_refused`. */
-export async function matches(pattern: string, text: string): Promise<boolean> {
-  const [found] = await ownerPatterns.test([pattern], [text.slice(-MAX_MATCHED_CHARACTERS)]);
+/** Whether a pattern occurs in a text. Throws `pattern_refused`. */
+export async function matchesPattern(pattern: string, text: string): Promise<boolean> {
+  const [found] = await ownerPatterns.test([pattern], [text.slice(-MAX_EXAMINED_CHARACTERS)]);
   return found?.[0] === true;
 }

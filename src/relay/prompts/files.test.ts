@@ -55,7 +55,7 @@ test.each([
   await expect(readPrompt(`file:${name}`, "directive", home.folders.home)).rejects.toMatchObject({
     code: "config_invalid",
     message: `${JSON.stringify(name)} is not a file in prompts/directives`,
-    hint: "Write its path from prompts/directives.",
+    hint: "Use a path relative to prompts/directives.",
   });
 });
 
@@ -73,7 +73,7 @@ test("what a prompt extends does not lead out of the templates either", async ()
 test("a base that is not there is an error", async () => {
   using home = relayHome({ "prompts/directives/x.md": "---\nextends: gone.md\n---\n" });
   await expect(readPrompt("file:x.md", "directive", home.folders.home)).rejects.toThrow(
-    "there is no prompts/directives/templates/gone.md",
+    "prompts/directives/templates/gone.md does not exist",
   );
 });
 
@@ -85,7 +85,7 @@ test("a file may be so large and no larger", async () => {
   const { text } = await readPrompt("file:large.md", "directive", home.folders.home);
   expect(text).toHaveLength(MAX_PROMPT_FILE_BYTES);
   await expect(readPrompt("file:huge.md", "directive", home.folders.home)).rejects.toThrow(
-    "prompts/directives/huge.md has 10485760 bytes, 1048576 are allowed",
+    "prompts/directives/huge.md has 10485760 bytes, more than the limit of 1048576",
   );
 });
 

@@ -1,35 +1,35 @@
-/** The YAML between two lines of `---` at the top of a prompt file: what the file extends, and its variables. */
+/** The YAML between two `---` lines at the top of a prompt file: the file it extends, and its variables. */
 import type { Scalar } from "yaml";
 import { MAX_FRONTMATTER_LENGTH, parseFrontmatter, splitFrontmatter } from "../../model/frontmatter.ts";
 import { promptInvalid } from "./syntax.ts";
 
-export interface Frontmatter {
+export interface PromptHead {
   readonly extends?: string;
   readonly variables: ReadonlyMap<string, PromptVariable>;
 }
 
 export interface PromptVariable {
-  /** As it was written: 1.10 stays 1.10. */
+  /** As written: 1.10 stays 1.10. */
   readonly text: string;
-  /** What `@if` says of it: empty, `false` and `null` are not. */
+  /** For `@if`. False: empty, `false` or `null`. */
   readonly isSet: boolean;
 }
 
-export interface PromptFile {
-  /** Undefined: the text is taken as it is. */
+interface PromptFile {
+  /** Undefined: the file has no frontmatter. */
   readonly yaml?: string;
   readonly body: string;
-  /** The line of the body's first character, from 1. */
+  /** The line on which the body starts, from 1. */
   readonly firstLine: number;
 }
 
-/** Without a second line of `---`, the first is a line of the text. */
+/** Without a second `---` line, the first one is part of the text. */
 export function splitPrompt(text: string): PromptFile {
   const split = splitFrontmatter(text, text.length - text.trimStart().length);
   if (split.kind !== "closed") return { body: text, firstLine: 1 };
   const { start, end, bodyStart } = split;
   return {
-    // Empty lines in place of what is before, so that YAML counts the lines of the file.
+    // Empty lines before it, so that YAML reports the line numbers of the file.
     yaml: "\n".repeat(linesIn(text.slice(0, start))) + text.slice(start, end),
     body: text.slice(bodyStart),
     firstLine: linesIn(text.slice(0, bodyStart)) + 1,
@@ -37,10 +37,10 @@ export function splitPrompt(text: string): PromptFile {
 }
 
 /** Throws `config_invalid` with the file and the line. */
-export function readFrontmatter(yaml: string, file: string): Frontmatter {
+export function readPromptHead(yaml: string, file: string): PromptHead {
   if (yaml.length > MAX_FRONTMATTER_LENGTH) {
     const message = `the frontmatter has more than ${MAX_FRONTMATTER_LENGTH} characters`;
-    throw promptInvalid(file, 1, message, "Put long texts into the body.");
+    throw promptInvalid(file, 1, message, "Move long texts to the body.");
   }
   const parsed = parseFrontmatter(yaml, { schema: "core", resolvesAliases: true });
   if (parsed.kind === "invalid")
@@ -48,20 +48,18 @@ export function readFrontmatter(yaml: string, file: string): Frontmatter {
   const variables = new Map<string, PromptVariable>();
   for (const { name, line, scalar } of parsed.fields) {
     if (scalar === undefined) {
-      const hint = "Variables are texts, numbers, true or false.";
-      throw promptInvalid(file, line, `${name} is not a text`, hint);
+      const hint = "Expected a string, a number, true or false.";
+      throw promptInvalid(file, line, `${name} is not a scalar`, hint);
     }
     variables.set(name, variableOf(scalar));
   }
   const base = variables.get("extends")?.text;
   variables.delete("extends");
-  if (base === "")
-    throw promptInvalid(file, 1, "extends names no file", "Name a file of the folder templates/.");
+  if (base === "") throw promptInvalid(file, 1, "extends is empty", "Name a file in the folder templates/.");
   return base === undefined ? { variables } : { extends: base, variables };
 }
 
-const HINT =
-  "Write `key: value` lines, and put texts with special characters into quotes and long ones into the body.";
+const HINT = "Write `key: value` lines. Quote texts with special characters, and move long ones to the body.";
 
 function variableOf(scalar: Scalar | null): PromptVariable {
   const value = scalar?.value ?? "";

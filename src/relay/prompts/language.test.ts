@@ -6,7 +6,7 @@ import { CortexError } from "../../model/errors.ts";
 import {
   composePrompt,
   type ComposedPrompt,
-  MAX_PROMPT_LENGTH,
+  MAX_COMPOSED_LENGTH,
   MAX_PROMPT_LEVELS,
   MAX_PROMPT_PARTS,
 } from "./language.ts";
@@ -120,26 +120,22 @@ test("inheritance over several levels: the nearest fill wins, and a fill may hav
 const head = "---\nv: 1\n---\n";
 
 test.each([
-  ["a @if without an end", `${head}a\n@if(v)\n`, "a.md:5: @if has no @endif"],
-  ["an @endif too many", `${head}@endif\n`, "a.md:4: @endif is out of place: there is no @if before it"],
+  ["a @if without an end", `${head}a\n@if(v)\n`, "a.md:5: @if without @endif"],
+  ["an @endif too many", `${head}@endif\n`, "a.md:4: @endif is out of place: it has no @if"],
   [
     "a second @else",
     `${head}@if(v)\n@else\n@else\n@endif`,
-    "a.md:6: @else is out of place: @if of line 4 is open",
+    "a.md:6: @else is out of place: the @if of line 4 is still open",
   ],
   [
     "crossed",
     `${head}@block(b)\n@if(v)\n@endblock\n`,
-    "a.md:6: @endblock is out of place: @if of line 5 is open",
+    "a.md:6: @endblock is out of place: the @if of line 5 is still open",
   ],
-  ["an expression", `${head}@if(a && b)\n`, 'a.md:4: "a && b" is not a name'],
-  ["a block without a name", `${head}@block()\n`, 'a.md:4: "" is not a name'],
-  ["a fill and nothing to fill", `${head}@fill(x)\n@endfill\n`, "a.md:4: @fill has nothing to fill"],
-  [
-    "a fill within a condition",
-    `${EXTENDS}@if(v)\n@fill(x)\n`,
-    "a.md:5: @fill stands within the @if of line 4",
-  ],
+  ["an expression", `${head}@if(a && b)\n`, 'a.md:4: Invalid name "a && b"'],
+  ["a block without a name", `${head}@block()\n`, 'a.md:4: Invalid name ""'],
+  ["a fill and nothing to fill", `${head}@fill(x)\n@endfill\n`, "a.md:4: @fill has no block to fill"],
+  ["a fill within a condition", `${EXTENDS}@if(v)\n@fill(x)\n`, "a.md:5: @fill inside the @if of line 4"],
   [
     "a fill that is there twice",
     `${EXTENDS}@fill(x)\n@endfill\n@fill(x)\n@endfill\n`,
@@ -148,13 +144,9 @@ test.each([
   ["YAML that is none", "---\na: 1\nb: [1\n---\n", /^a\.md:\d+: the frontmatter is invalid YAML/],
   ["a key that is there twice", "---\na: 1\na: 2\n---\n", /^a\.md:3: the frontmatter is invalid YAML/],
   ["prose between rules", "---\nsome words\n---\n", "a.md:2: the frontmatter is not a YAML mapping"],
-  ["a list as a variable", "---\nx: y\na: [1, 2]\n---\n", "a.md:3: a is not a text"],
-  [
-    "a file that extends itself",
-    "---\nextends: a.md\n---\n",
-    "a.md:1: extends goes in a circle: a.md → a.md",
-  ],
-  ["extends without a name", "---\nextends: ''\n---\n", "a.md:1: extends names no file"],
+  ["a list as a variable", "---\nx: y\na: [1, 2]\n---\n", "a.md:3: a is not a scalar"],
+  ["a file that extends itself", "---\nextends: a.md\n---\n", "a.md:1: extends is circular: a.md → a.md"],
+  ["extends without a name", "---\nextends: ''\n---\n", "a.md:1: extends is empty"],
 ])("%s is an error with file and line", async (_, text, message) => {
   const error = await compose({ "a.md": text, "base.md": "" }).catch((error: unknown) => error);
   expect(error).toBeInstanceOf(CortexError);
@@ -168,7 +160,7 @@ test("a circle is told with all that are in it", async () => {
     "b.md": EXTENDS.replace("base", "c"),
     "c.md": EXTENDS.replace("base", "b"),
   };
-  await expect(compose(files)).rejects.toThrow("c.md:1: extends goes in a circle: b.md → c.md → b.md");
+  await expect(compose(files)).rejects.toThrow("c.md:1: extends is circular: b.md → c.md → b.md");
 });
 
 test("a mistake in a base is told with the base's name", async () => {
@@ -183,9 +175,9 @@ test("what is probably not meant is a warning with file and line", async () => {
   expect(await compose(files)).toEqual({
     text: "one\nHello\n\n",
     warnings: [
-      "a.md:4: what stands outside @fill is not used",
+      "a.md:4: text outside @fill is ignored",
       "base.md:4: ${who} has no value and no default",
-      'a.md:5: no block is called "y"',
+      'a.md:5: unknown block "y"',
     ],
   });
 });
@@ -213,12 +205,12 @@ test("levels, nesting, length and parts have limits", async () => {
   const nested = (depth: number): string =>
     `${head}${"@if(v)\n".repeat(depth)}x\n${"@endif\n".repeat(depth)}`;
   expect(await textOf(nested(MAX_PROMPT_NESTING))).toBe("x\n");
-  await expect(textOf(nested(MAX_PROMPT_NESTING + 1))).rejects.toThrow("nested more than 50 deep");
+  await expect(textOf(nested(MAX_PROMPT_NESTING + 1))).rejects.toThrow("nested more than 50 levels deep");
 
   const long = (length: number): string =>
     `---\nv: ${"x".repeat(1024)}\n---\n${"${v}".repeat(length / 1024)}`;
-  expect((await textOf(long(MAX_PROMPT_LENGTH))).length).toBe(MAX_PROMPT_LENGTH);
-  await expect(textOf(long(MAX_PROMPT_LENGTH + 1024))).rejects.toThrow("more than 1048576 characters");
+  expect((await textOf(long(MAX_COMPOSED_LENGTH))).length).toBe(MAX_COMPOSED_LENGTH);
+  await expect(textOf(long(MAX_COMPOSED_LENGTH + 1024))).rejects.toThrow("more than 1048576 characters");
 
   const blocks = (name: string, count: number): string => `@block(${name})\n@endblock\n`.repeat(count);
   const many = {

@@ -1,81 +1,77 @@
 /**
- * Makes the text of a prompt file: what it extends, with its blocks filled, its conditions decided and its variables
- * put in. A file without frontmatter is no template and stays as it is, all but its line ends, which become LF.
+ * Composes the text of a prompt file: extends its base, fills blocks, evaluates conditions and substitutes variables. A
+ * file without frontmatter is not a template and only has its line ends converted to LF.
  *
- * `{{names}}` are left alone: they are for the moment when a step is asked for.
+ * `{{names}}` are left for runtime-variables.ts, which fills them in when a step begins.
  */
-import { type Frontmatter, type PromptVariable, readFrontmatter, splitPrompt } from "./frontmatter.ts";
-import { parseBody, type ParsedBody, promptInvalid, type PromptNode } from "./syntax.ts";
+import { type PromptHead, type PromptVariable, readPromptHead, splitPrompt } from "./frontmatter.ts";
+import { type ParsedBody, parsePromptBody, promptInvalid, type PromptNode } from "./syntax.ts";
 
 export interface PromptSource {
-  /** What messages call it. */
+  /** Its name in messages. */
   readonly file: string;
   readonly text: string;
 }
 
 export interface ComposedPrompt {
   readonly text: string;
-  /** What is probably not meant, each with its file and line. */
+  /** Probable mistakes, each with its file and line. */
   readonly warnings: readonly string[];
 }
 
 /** How many files may extend each other. */
 export const MAX_PROMPT_LEVELS = 10;
-export const MAX_PROMPT_LENGTH = 1024 * 1024;
-/** How many parts a prompt may be put together from: a block within a block within a block can be many. */
+export const MAX_COMPOSED_LENGTH = 1024 * 1024;
+/** How many parts a prompt may be composed of: nested blocks can multiply. */
 export const MAX_PROMPT_PARTS = 100_000;
 
-/** `readBase` is given what `extends` says, and the file that says it. Throws `config_invalid` with file and line. */
+/** `readBase` gets the value of `extends` and the file that contains it. Throws `config_invalid` with file and line. */
 export async function composePrompt(
   source: PromptSource,
   readBase: (name: string, from: string) => Promise<PromptSource>,
 ): Promise<ComposedPrompt> {
   const levels: Level[] = [];
-  for (let next: PromptSource | undefined = source; next !== undefined;) {
-    const level: Level | undefined = readLevel(next, levels.length > 0);
+  for (let next = source; ;) {
+    const level: Level | undefined = readLevel(next, levels.length);
     if (level === undefined) return { text: withLineFeeds(next.text), warnings: [] };
     levels.push(level);
-    const base: string | undefined = level.frontmatter.extends;
-    next = base === undefined ? undefined : await readBase(base, level.file);
-    if (next !== undefined) checkChain(levels, next.file);
+    const base: string | undefined = level.head.extends;
+    if (base === undefined) return render(levels, level);
+    next = await readBase(base, level.file);
+    checkChain(levels, level.file, next.file);
   }
-  return render(levels);
 }
 
 interface Level extends ParsedBody {
   readonly file: string;
-  readonly frontmatter: Frontmatter;
+  /** 0: the file itself; 1: the file it extends. */
+  readonly depth: number;
+  readonly head: PromptHead;
 }
 
-/** Undefined where the file is no template. A file that another one extends is always one. */
-function readLevel({ file, text }: PromptSource, isBase: boolean): Level | undefined {
+/** Undefined: the file is not a template. A file that another one extends always is. */
+function readLevel({ file, text }: PromptSource, depth: number): Level | undefined {
   const { yaml, body, firstLine } = splitPrompt(withLineFeeds(text));
-  if (yaml === undefined && !isBase) return undefined;
-  const frontmatter: Frontmatter =
-    yaml === undefined ? { variables: new Map() } : readFrontmatter(yaml, file);
-  const parsed = parseBody(body, { file, firstLine });
+  if (yaml === undefined && depth === 0) return undefined;
+  const head: PromptHead = yaml === undefined ? { variables: new Map() } : readPromptHead(yaml, file);
+  const parsed = parsePromptBody(body, { file, firstLine });
   const [fill] = parsed.fills.values();
-  if (frontmatter.extends === undefined && fill !== undefined) {
-    throw promptInvalid(
-      file,
-      fill.line,
-      "@fill has nothing to fill",
-      "Add `extends: <file>` to the frontmatter.",
-    );
+  if (head.extends === undefined && fill !== undefined) {
+    const hint = "Add `extends: <file>` to the frontmatter.";
+    throw promptInvalid(file, fill.line, "@fill has no block to fill", hint);
   }
-  return { file, frontmatter, ...parsed };
+  return { file, depth, head, ...parsed };
 }
 
-function checkChain(levels: readonly Level[], next: string): void {
-  const files = levels.map(({ file }) => file);
-  const { file } = levels.at(-1)!;
+function checkChain(levels: readonly Level[], file: string, next: string): void {
+  const files = levels.map((level) => level.file);
   if (files.includes(next)) {
-    const circle = [...files.slice(files.indexOf(next)), next].join(" → ");
-    throw promptInvalid(file, 1, `extends goes in a circle: ${circle}`, "Let one of them extend nothing.");
+    const cycle = [...files.slice(files.indexOf(next)), next].join(" → ");
+    throw promptInvalid(file, 1, `extends is circular: ${cycle}`, "Remove one extends.");
   }
   if (files.length === MAX_PROMPT_LEVELS) {
     const message = `more than ${MAX_PROMPT_LEVELS} files extend each other`;
-    throw promptInvalid(file, 1, message, "Leave some of them out.");
+    throw promptInvalid(file, 1, message, "Remove some of them.");
   }
 }
 
@@ -88,11 +84,11 @@ interface Rendering {
   parts: number;
 }
 
-/** The file itself is the first level; what is rendered is the last, with blocks that earlier levels fill. */
-function render(levels: readonly Level[]): ComposedPrompt {
+/** Renders the last level, the base, with the blocks that earlier levels fill. */
+function render(levels: readonly Level[], base: Level): ComposedPrompt {
   const variables = new Map<string, PromptVariable>();
-  for (const { frontmatter } of levels.toReversed()) {
-    for (const [name, variable] of frontmatter.variables) variables.set(name, variable);
+  for (const { head } of levels.toReversed()) {
+    for (const [name, variable] of head.variables) variables.set(name, variable);
   }
   const rendering: Rendering = {
     levels,
@@ -102,21 +98,21 @@ function render(levels: readonly Level[]): ComposedPrompt {
     length: 0,
     parts: 0,
   };
-  renderNodes(levels.at(-1)!.nodes, levels.length - 1, rendering);
+  renderNodes(base.nodes, base, rendering);
   const blocks = new Set(levels.flatMap(blockNames));
   for (const { file, fills } of levels) {
     for (const [name, { line }] of fills) {
-      if (!blocks.has(name)) rendering.warnings.add(`${file}:${line}: no block is called "${name}"`);
+      if (!blocks.has(name)) rendering.warnings.add(`${file}:${line}: unknown block "${name}"`);
     }
   }
   return { text: rendering.pieces.join(""), warnings: [...rendering.warnings] };
 }
 
-function renderNodes(nodes: readonly PromptNode[], level: number, rendering: Rendering): void {
+function renderNodes(nodes: readonly PromptNode[], level: Level, rendering: Rendering): void {
   for (const node of nodes) {
     if (++rendering.parts > MAX_PROMPT_PARTS) {
       const message = `the prompt has more than ${MAX_PROMPT_PARTS} parts`;
-      throw promptInvalid(rendering.levels[level]!.file, node.line, message, "Use fewer blocks.");
+      throw promptInvalid(level.file, node.line, message, "Use fewer blocks.");
     }
     switch (node.kind) {
       case "text":
@@ -128,26 +124,22 @@ function renderNodes(nodes: readonly PromptNode[], level: number, rendering: Ren
         break;
       }
       case "block": {
-        // A fill may have blocks itself, for those that extend it: so a text never comes to contain itself.
-        const filledBy = rendering.levels.findIndex(({ fills }, at) => at < level && fills.has(node.name));
-        const fill = rendering.levels[filledBy]?.fills.get(node.name);
-        if (fill === undefined) renderNodes(node.body, level, rendering);
-        else renderNodes(fill.body, filledBy, rendering);
+        // A fill may contain blocks, filled only by files that extend it, so no text ever contains itself.
+        const filler = rendering.levels.find(
+          ({ depth, fills }) => depth < level.depth && fills.has(node.name),
+        );
+        const fill = filler?.fills.get(node.name);
+        renderNodes(fill?.body ?? node.body, filler ?? level, rendering);
         break;
       }
     }
   }
 }
 
-/** A default ends before the next `${`, so that looking for the end of each never reads the rest of the text again. */
+/** A default ends before the next `${`, so the search for its end never rescans the rest of the text. */
 const VARIABLE = /\$\{(\w[\w-]*)(?::-([^}$]*(?:\$(?!\{)[^}$]*)*))?\}/g;
 
-function renderText(
-  { text, line }: { text: string; line: number },
-  level: number,
-  rendering: Rendering,
-): void {
-  const { file } = rendering.levels[level]!;
+function renderText({ text, line }: { text: string; line: number }, { file }: Level, rendering: Rendering) {
   let counted = 0;
   let at = line;
   const rendered = text.replaceAll(
@@ -162,19 +154,19 @@ function renderText(
     },
   );
   rendering.length += rendered.length;
-  if (rendering.length > MAX_PROMPT_LENGTH) {
-    const message = `the prompt has more than ${MAX_PROMPT_LENGTH} characters`;
+  if (rendering.length > MAX_COMPOSED_LENGTH) {
+    const message = `the prompt has more than ${MAX_COMPOSED_LENGTH} characters`;
     throw promptInvalid(file, line, message, "Let the agent read long texts from files.");
   }
   rendering.pieces.push(rendered);
 }
 
-/** What stands outside the fills of a file that extends another has no place. */
+/** A file that extends another is only used for its fills. */
 function unusedText({ file, nodes }: Level): string[] {
   return nodes
     .filter((node) => node.kind !== "text" || node.text.trim() !== "")
     .slice(0, 1)
-    .map(({ line }) => `${file}:${line}: what stands outside @fill is not used`);
+    .map(({ line }) => `${file}:${line}: text outside @fill is ignored`);
 }
 
 function blockNames({ nodes, fills }: Level): string[] {

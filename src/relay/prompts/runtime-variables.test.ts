@@ -5,7 +5,7 @@ import {
   fillVariables,
   findNotReplaced,
   findUnknown,
-  names,
+  usesVariable,
   RUNTIME_VARIABLES,
   type RuntimeValues,
 } from "./runtime-variables.ts";
@@ -67,9 +67,9 @@ test("names that are unknown and conditions that do not fit are found with their
 });
 
 test("a text names a variable as a value or as a condition", () => {
-  expect(names("{{ previousOutput }}", "previousOutput")).toBe(true);
-  expect(names("{{#if previousOutput}}x{{/if}}", "previousOutput")).toBe(true);
-  expect(names("previousOutput {{input}}", "previousOutput")).toBe(false);
+  expect(usesVariable("{{ previousOutput }}", "previousOutput")).toBe(true);
+  expect(usesVariable("{{#if previousOutput}}x{{/if}}", "previousOutput")).toBe(true);
+  expect(usesVariable("previousOutput {{input}}", "previousOutput")).toBe(false);
 });
 
 test("a text without braces comes back as it is", () => {

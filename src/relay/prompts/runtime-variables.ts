@@ -1,4 +1,4 @@
-/** `{{name}}` and `{{#if name}}…{{/if}}`: what is put into a prompt at the moment when a step is asked for. */
+/** `{{name}}` and `{{#if name}}…{{/if}}`: the parts of a prompt that are filled in when a step begins. */
 
 export const RUNTIME_VARIABLES = [
   "input",
@@ -10,22 +10,22 @@ export const RUNTIME_VARIABLES = [
   "currentDateTime",
 ] as const;
 
-/** Those that directives and system prompts know; every other `{{name}}` there is a text like any other. */
+/** The variables available in directives and system prompts, where every other `{{name}}` is plain text. */
 export const SYSTEM_VARIABLES = ["artifactPath", "currentDateTime"] as const;
 
 type RuntimeVariable = (typeof RUNTIME_VARIABLES)[number];
 export type RuntimeValues = Readonly<Record<RuntimeVariable, string>>;
-export type SystemValues = Readonly<Record<(typeof SYSTEM_VARIABLES)[number], string>>;
+type SystemValues = Readonly<Record<(typeof SYSTEM_VARIABLES)[number], string>>;
 
-/** No variable has a dot or a dash in its name, but who writes one means a variable, and is told that there is none. */
+/** No variable has a dot or a dash in its name; such a name is matched to report it as unknown. */
 const PLACEHOLDER = /\{\{\s*(?:(#if)\s+([\w.-]+)|(\/if)|([\w.-]+))\s*\}\}/g;
 
-export interface UnknownPlaceholder {
+interface UnknownPlaceholder {
   readonly name: string;
   readonly line: number;
 }
 
-/** The names that are no runtime variables, and conditions that do not end or begin. */
+/** Unknown variables, and unbalanced conditions. */
 export function findUnknown(text: string): UnknownPlaceholder[] {
   const unknown: UnknownPlaceholder[] = [];
   const open: UnknownPlaceholder[] = [];
@@ -37,33 +37,32 @@ export function findUnknown(text: string): UnknownPlaceholder[] {
     line += text.slice(counted, match.index).split("\n").length - 1;
     counted = match.index;
     if (name !== undefined && !isRuntimeVariable(name)) unknown.push({ name, line });
-    if (condition !== undefined) open.push({ name: `#if ${asked!}`, line });
+    if (condition !== undefined) open.push({ name: `#if ${asked ?? ""}`, line });
     if (end !== undefined && open.pop() === undefined) unknown.push({ name: "/if", line });
   }
   return [...unknown, ...open];
 }
 
-/** What is named in a text that knows only the system variables, and would stay there as it is. */
+/** The runtime variables in a text where only system variables are replaced. */
 export function findNotReplaced(text: string): string[] {
   const names = Array.from(text.matchAll(PLACEHOLDER), ([, , asked, , put]) => asked ?? put ?? "");
   return [...new Set(names.filter((name) => isRuntimeVariable(name) && !isSystemVariable(name)))];
 }
 
-/** Whether a text names a variable, as a value or as a condition. */
-export function names(text: string, variable: RuntimeVariable): boolean {
+/** Whether a text uses a variable, as a value or as a condition. */
+export function usesVariable(text: string, variable: RuntimeVariable): boolean {
   return Array.from(text.matchAll(PLACEHOLDER)).some(([, , asked, , put]) => (asked ?? put) === variable);
 }
 
 /**
- * What a condition encloses stays where its variable has a value. What a value holds is not looked at again. What is no
- * variable stays as it is: files are checked when they are read, and in a text that a script made up, `{{x}}` may mean
- * something to somebody else.
+ * Keeps the body of a condition if its variable is not empty. Values are not expanded again. Unknown names stay as they
+ * are: files are checked when they are read, and in a text from a script, `{{x}}` may be meant for another program.
  */
 export function fillVariables(text: string, values: RuntimeValues): string {
   const pieces: string[] = [];
-  /** For each open condition, whether what it encloses stays; null: it is none of ours. */
+  /** For each open condition, whether its body stays. Null: its name is unknown. */
   const open: (boolean | null)[] = [];
-  /** How many of them drop it. */
+  /** How many open conditions drop their bodies. */
   let dropping = 0;
   let done = 0;
   const keep = (piece: string): void => {
@@ -100,9 +99,9 @@ function valueOf(name: string | undefined, values: RuntimeValues): string | unde
 }
 
 function isRuntimeVariable(name: string): name is RuntimeVariable {
-  return (RUNTIME_VARIABLES as readonly string[]).includes(name);
+  return RUNTIME_VARIABLES.some((known) => known === name);
 }
 
 function isSystemVariable(name: string): name is keyof SystemValues {
-  return (SYSTEM_VARIABLES as readonly string[]).includes(name);
+  return SYSTEM_VARIABLES.some((known) => known === name);
 }

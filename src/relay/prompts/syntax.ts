@@ -1,25 +1,20 @@
 /**
  * The directives of prompt files: `@block(name)`, `@fill(name)`, `@if(variable)`, `@if(!variable)`, `@else` and their
- * ends. A directive that is alone on its line takes the line with it; an `@if` may also stand within a line.
+ * ends. The line of a directive that is alone on it is removed; an `@if` can also be used within a line.
  */
 import { CortexError } from "../../model/errors.ts";
 
-export type PromptNode =
-  | { readonly kind: "text"; readonly text: string; readonly line: number }
-  | {
-      readonly kind: "block";
-      readonly name: string;
-      readonly body: readonly PromptNode[];
-      readonly line: number;
-    }
+export type PromptNode = { readonly line: number } & (
+  | { readonly kind: "text"; readonly text: string }
+  | { readonly kind: "block"; readonly name: string; readonly body: readonly PromptNode[] }
   | {
       readonly kind: "if";
       readonly variable: string;
       readonly isNegated: boolean;
       readonly body: readonly PromptNode[];
       readonly otherwise: readonly PromptNode[];
-      readonly line: number;
-    };
+    }
+);
 
 export interface ParsedBody {
   readonly nodes: readonly PromptNode[];
@@ -31,23 +26,29 @@ interface Fill {
   readonly line: number;
 }
 
-/** How deep directives may stand in each other. */
+/** How deep directives may be nested. */
 export const MAX_PROMPT_NESTING = 50;
 
-/** Throws `config_invalid` with the file and the line of the first mistake. `firstLine` is the body's, from 1. */
-export function parseBody(body: string, from: { file: string; firstLine: number }): ParsedBody {
+/** Throws `config_invalid` with the file and the line of the first mistake. `firstLine` is that of the body, from 1. */
+export function parsePromptBody(body: string, from: { file: string; firstLine: number }): ParsedBody {
   const reading: Reading = { file: from.file, open: [], nodes: [], fills: new Map() };
   const lines = body.split("\n");
   for (const [index, text] of lines.entries()) {
     const line = from.firstLine + index;
-    const [, begin, name = "", end] = (text.includes("@") ? DIRECTIVE.exec(text) : null) ?? [];
-    if (begin !== undefined) beginPart(begin as Part["kind"], name.trim(), line, reading);
+    const [, word, name = "", end] = (text.includes("@") ? DIRECTIVE.exec(text) : null) ?? [];
+    const kind = PART_KINDS.find((known) => known === word);
+    if (kind !== undefined) beginPart(kind, name.trim(), line, reading);
     else if (end !== undefined) endPart(end, line, reading);
     else readText(index === lines.length - 1 ? text : `${text}\n`, line, reading);
   }
   const last = reading.open.at(-1);
   if (last === undefined) return reading;
-  throw promptInvalid(from.file, last.line, `@${last.kind} has no @end${last.kind}`, "Add it where it ends.");
+  throw promptInvalid(
+    from.file,
+    last.line,
+    `@${last.kind} without @end${last.kind}`,
+    `Add @end${last.kind}.`,
+  );
 }
 
 export function promptInvalid(file: string, line: number, message: string, hint: string): CortexError {
@@ -59,21 +60,23 @@ const INLINE = /@if\((!?[\w-]+)\)|@(else|endif)\b/g;
 
 interface Reading {
   readonly file: string;
-  /** The directives that have no end yet, the innermost last. */
+  /** The directives that are still open, innermost last. */
   readonly open: Part[];
   readonly nodes: PromptNode[];
   readonly fills: Map<string, Fill>;
 }
 
+const PART_KINDS = ["block", "fill", "if"] as const;
+
 interface Part {
-  readonly kind: "block" | "fill" | "if";
+  readonly kind: (typeof PART_KINDS)[number];
   readonly name: string;
   readonly line: number;
   readonly body: PromptNode[];
   otherwise?: PromptNode[];
 }
 
-/** What is alone on its line was meant as a directive; within a line, `@else` may also be a word of the text. */
+/** Within a line, and outside an `@if`, `@else` and `@endif` are plain text. */
 function readText(text: string, line: number, reading: Reading): void {
   let done = 0;
   for (const match of text.includes("@") ? text.matchAll(INLINE) : []) {
@@ -81,8 +84,8 @@ function readText(text: string, line: number, reading: Reading): void {
     if (end !== undefined && reading.open.at(-1)?.kind !== "if") continue;
     addText(text.slice(done, match.index), line, reading);
     done = match.index + whole.length;
-    if (condition !== undefined) beginPart("if", condition, line, reading);
-    else endPart(end!, line, reading);
+    if (end === undefined) beginPart("if", condition ?? "", line, reading);
+    else endPart(end, line, reading);
   }
   addText(text.slice(done), line, reading);
 }
@@ -97,26 +100,22 @@ function addText(text: string, line: number, reading: Reading): void {
 
 function beginPart(kind: Part["kind"], name: string, line: number, { file, open, fills }: Reading): void {
   if (!(kind === "if" ? /^!?\s*[\w-]+$/ : /^[\w-]+$/).test(name)) {
-    const hint =
-      "A name has letters, digits, - and _, and @if takes one name, with ! before it for the contrary.";
-    throw promptInvalid(file, line, `"${name}" is not a name`, hint);
+    const hint = "A name consists of letters, digits, - and _. @if takes one name; !name negates it.";
+    throw promptInvalid(file, line, `Invalid name "${name}"`, hint);
   }
   if (open.length === MAX_PROMPT_NESTING) {
-    throw promptInvalid(
-      file,
-      line,
-      `@${kind} is nested more than ${MAX_PROMPT_NESTING} deep`,
-      "Make it flatter.",
-    );
+    const message = `@${kind} is nested more than ${MAX_PROMPT_NESTING} levels deep`;
+    throw promptInvalid(file, line, message, "Reduce the nesting.");
   }
   const around = open.at(-1);
   if (kind === "fill" && around !== undefined) {
-    const message = `@fill stands within the @${around.kind} of line ${around.line}`;
-    throw promptInvalid(file, line, message, "Put it outside: what is optional goes into the @fill.");
+    const message = `@fill inside the @${around.kind} of line ${around.line}`;
+    throw promptInvalid(file, line, message, "Move it outside. Put optional text into the @fill.");
   }
-  if (kind === "fill" && fills.has(name)) {
-    const message = `the block "${name}" is filled twice, first on line ${fills.get(name)!.line}`;
-    throw promptInvalid(file, line, message, "Keep one of them.");
+  const filled = fills.get(name);
+  if (kind === "fill" && filled !== undefined) {
+    const message = `the block "${name}" is filled twice, first on line ${filled.line}`;
+    throw promptInvalid(file, line, message, "Remove one of them.");
   }
   open.push({ kind, name, line, body: [] });
 }
@@ -126,13 +125,9 @@ function endPart(end: string, line: number, reading: Reading): void {
   const part = reading.open.at(-1);
   if (part?.kind !== kind || (end === "else" && part.otherwise !== undefined)) {
     const where =
-      part === undefined ? `there is no @${kind} before it` : `@${part.kind} of line ${part.line} is open`;
-    throw promptInvalid(
-      reading.file,
-      line,
-      `@${end} is out of place: ${where}`,
-      "Each @end closes the last that is open.",
-    );
+      part === undefined ? `it has no @${kind}` : `the @${part.kind} of line ${part.line} is still open`;
+    const message = `@${end} is out of place: ${where}`;
+    throw promptInvalid(reading.file, line, message, "Each @end closes the innermost open directive.");
   }
   if (end === "else") {
     part.otherwise = [];

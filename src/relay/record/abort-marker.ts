@@ -1,24 +1,23 @@
 /**
- * How an agent gives up on a whole relay: by a line `[ABORT]` or `[ABORT: reason]` in the artifact.
+ * The marker by which an agent aborts the whole relay: a line `[ABORT]` or `[ABORT: reason]` in the artifact.
  *
- * Agents also write about the marker, quote it and copy it from elsewhere. So it counts only on a line of its own,
- * which a bullet may begin and bold may wrap, outside code, and only if the step that has just ended put it there.
+ * Agents also discuss, quote and copy the marker. So it only counts if it is alone on its line (a bullet and bold are
+ * allowed), outside code, and was added by the step that has just ended.
  */
-
 import { inSlices, type Sliced } from "../../model/in-slices.ts";
 
 export interface Abort {
-  /** Null where none was given. */
+  /** Null: none given. */
   readonly reason: string | null;
 }
 
-/** The first marker in a text that was not in the text before. Undefined: there is none. */
+/** The first marker in a text that was not in the text before. */
 export async function findAbort(before: string, after: string): Promise<Abort | undefined> {
   return after.includes(MARKER_START) ? inSlices(newMarker(before, after)) : undefined;
 }
 
 function* newMarker(before: string, after: string): Sliced<Abort | undefined> {
-  // One that was there already is known by its words: where it stands may have changed.
+  // Earlier markers are recognised by their reasons, because their positions may have changed.
   const known = new Map<string, number>();
   for (const reason of markersOf(before)) {
     yield;
@@ -34,50 +33,50 @@ function* newMarker(before: string, after: string): Sliced<Abort | undefined> {
   return undefined;
 }
 
-/** A longer line is none that an agent meant as a marker. */
+/** A longer line is not a marker. */
 export const MAX_MARKER_LINE_LENGTH = 2000;
 
 const MARKER_START = "[ABORT";
 
-/** At most three blanks, as in markdown: more of them make code of a line. */
+/** At most three spaces, as in Markdown: four would make the line code. */
 const BULLET = String.raw`^ {0,3}(?:(?:[-*+•]|\d{1,9}[.)])[ \t]+)*`;
-/** Brackets in a reason come in pairs, so that what follows the marker is no part of it. */
+/** Brackets in a reason are balanced, so text after the marker is not part of it. */
 const MARKER = String.raw`\[ABORT(?::(?<reason>(?:[^[\]]|\[[^[\]]*\])*))?\]`;
 const MARKER_LINE = new RegExp(String.raw`${BULLET}(?<bold>\*\*|__)?${MARKER}\k<bold>[ \t]*$`);
 
-/** The reasons of all markers of a text, in their order. Undefined: a line that might have been one, and is none. */
+/** The reasons of all markers in a text, in order. Undefined: a candidate line without a marker. */
 function* markersOf(text: string): Generator<string | undefined> {
   let fence: string | undefined;
   for (const line of tellingLines(text)) {
     if (line.length <= MAX_MARKER_LINE_LENGTH) fence = afterLine(fence, line);
     const isText = fence === undefined && line.length <= MAX_MARKER_LINE_LENGTH;
     const match = isText ? MARKER_LINE.exec(line) : null;
-    yield match === null ? undefined : (match.groups!["reason"]?.trim() ?? "");
+    yield match === null ? undefined : (match.groups?.["reason"]?.trim() ?? "");
   }
 }
 
-/** Those that could hold a marker or a fence: an artifact may have millions of others. */
+/** The lines that could contain a marker or a fence. An artifact may have millions of others. */
 function* tellingLines(text: string): Generator<string> {
   const telling = /\[ABORT|```|~~~/g;
   const lineEnd = /\r|\n|$/g;
   let end = 0;
   for (let found = telling.exec(text); found !== null; found = telling.exec(text)) {
-    const skipped = text.slice(end, found.index); // nothing is looked at twice
+    const skipped = text.slice(end, found.index); // nothing is scanned twice
     const start = end + Math.max(skipped.lastIndexOf("\n"), skipped.lastIndexOf("\r")) + 1;
     lineEnd.lastIndex = found.index;
-    end = lineEnd.exec(text)!.index;
+    end = lineEnd.exec(text)?.index ?? text.length;
     yield text.slice(start, end);
     telling.lastIndex = end;
   }
 }
 
-/** At any depth, also behind bullets and quotes: it is safer to see a fence too many than one too few. */
+/** At any depth, even after bullets and quotes: missing a fence is worse than seeing one too many. */
 const FENCE_LINE = /^(?:[ \t>]|[-*+•][ \t]|\d{1,9}[.)][ \t])*(?<run>`{3,}|~{3,})(?<rest>.*)$/s;
 
-/** The fence that is open after a line, given the one that was open before it. */
+/** The fence that is open after a line, given the one open before it. */
 function afterLine(open: string | undefined, line: string): string | undefined {
   const { run, rest } = FENCE_LINE.exec(line)?.groups ?? {};
   if (run === undefined || rest === undefined) return open;
   if (open !== undefined) return run.startsWith(open) && rest.trim() === "" ? undefined : open;
-  return run.startsWith("`") && rest.includes("`") ? undefined : run; // that is code within a line
+  return run.startsWith("`") && rest.includes("`") ? undefined : run; // inline code
 }

@@ -143,7 +143,7 @@ test("an agent that is added leaves the step behind that waits for an answer", (
 test("no agent is added to a relay whose last step has not ended yet", () => {
   const begun = beginSteps(testRecord(), [agentStep(PLANNER)], 0);
   expect(() => addAgent({ ...begun, status: "completed" }, addition, 0)).toThrow(
-    "Step 1 of relay thr_0a1b2c3d, by planner, has not ended",
+    "Step 1 of relay thr_0a1b2c3d (planner) has not ended",
   );
 });
 

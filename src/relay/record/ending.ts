@@ -1,11 +1,11 @@
 /**
- * How a relay comes to its end, and goes on after it.
+ * How a relay ends, and continues after its end.
  *
- * An end has two moments. When it is known how the relay ends, that is kept: whatever comes later does not change it.
- * Then the scripts for the end run; and only after them is the relay shown as ended.
+ * Ending has two phases. First the outcome is recorded; nothing later changes it. Then the end scripts run, and only
+ * after them is the relay shown as ended.
  */
 import { CortexError } from "../../model/errors.ts";
-import { newSlot, timestamp } from "./new-record.ts";
+import { type NewRecord, type NewSlot, newSlot, timestamp } from "./new-record.ts";
 import {
   type ActiveEnd,
   type Ending,
@@ -17,7 +17,7 @@ import {
 } from "./record.ts";
 import { leadTo } from "./record-step.ts";
 
-/** What a relay failed of that was running when the process ended. */
+/** The error of a relay that was running when the process ended. */
 export const INTERRUPTED = "Interrupted by server restart";
 
 export interface EndingStart {
@@ -26,7 +26,7 @@ export interface EndingStart {
   readonly abortReason?: string | null;
 }
 
-/** The first ending wins: later ones give the record back as it is. */
+/** The first ending wins: later ones return the record unchanged. */
 export function finish(record: RelayRecord, ending: EndingStart, nowMs: number): RelayRecord {
   if (record.ending !== null || isTerminal(record)) return record;
   const { stopReason, error = null, abortReason = null } = ending;
@@ -39,7 +39,7 @@ export function finish(record: RelayRecord, ending: EndingStart, nowMs: number):
   };
 }
 
-/** Shows a relay as ended, once the scripts for its end have been told. */
+/** Marks a relay as ended, after its end scripts have run. */
 export function close(record: RelayRecord, nowMs: number): RelayRecord {
   if (record.ending === null || isTerminal(record)) return record;
   const { stopReason, error, abortReason } = record.ending;
@@ -74,28 +74,28 @@ function statusOf(reason: Ending["stopReason"]): RelayStatus {
   }
 }
 
-export interface Addition {
-  readonly slot: Pick<Slot, "slotId" | "profile" | "persistSession">;
+interface Addition {
+  readonly slot: NewSlot;
   readonly stage: string | null;
-  /** What the agent is asked. The relay's own message stays what it was started with. */
+  /** The message for the agent. The relay's own message does not change. */
   readonly message?: string;
-  /** The snapshot with the agent in it. */
+  /** The snapshot that contains the agent. */
   readonly configHash: string;
-  /** Made for a relay that had none. */
-  readonly workspace?: { readonly path: string; readonly artifact: string };
+  /** For a relay that had none. */
+  readonly workspace?: NewRecord["workspace"];
 }
 
 /**
- * Gives a relay that has ended, or waits for the user, one more agent. Anything else is `state_conflict`. Of one that waits,
- * the step that waits is left behind: nothing that becomes of it decides how the relay goes on.
+ * Adds an agent to a relay that is completed or waits for the user; otherwise `state_conflict`. A waiting step is left
+ * behind: its outcome no longer affects the relay.
  */
 export function addAgent(record: RelayRecord, addition: Addition, nowMs: number): RelayRecord {
   if (record.status !== "completed" && record.status !== "waiting")
     throw conflict(
-      `Relay ${record.id} is ${record.status}, and no agent can be added to it`,
+      `Cannot add an agent to relay ${record.id}: it is ${record.status}`,
       record.status === "running"
-        ? "Wait until it has ended, or cancel it."
-        : "`cortex relay resume` continues a relay that has failed; `!thread <agent>` begins another.",
+        ? "Wait for it to end, or cancel it."
+        : "`cortex relay resume` continues a failed relay; `!thread <agent>` starts another.",
     );
   if (record.status === "completed") requireStill(record);
   const { slot, stage, message, configHash, workspace } = addition;
@@ -111,15 +111,15 @@ export function addAgent(record: RelayRecord, addition: Addition, nowMs: number)
   };
 }
 
-/** Lets a relay that has failed, or was cancelled, go on where it was. Anything else is `state_conflict`. */
+/** Continues a failed or cancelled relay where it stopped; otherwise `state_conflict`. */
 export function resume(record: RelayRecord, nowMs: number): RelayRecord {
   if (record.status !== "failed" && record.status !== "cancelled")
     throw conflict(
-      `Relay ${record.id} is ${record.status} and cannot be resumed`,
-      `Only a relay that has failed or was cancelled can. \`cortex relay add ${record.id} <agent>\` gives a completed one another step.`,
+      `Cannot resume relay ${record.id}: it is ${record.status}`,
+      `Only failed and cancelled relays can be resumed. \`cortex relay add ${record.id} <agent>\` adds a step to a completed one.`,
     );
   requireStill(record);
-  // A script that had no chance to begin still has it, and one that was cut off is told of.
+  // A script that did not start still runs, and one that was interrupted is reported.
   return { ...reopen(record, nowMs), phase: record.ending?.from ?? { kind: "steps" } };
 }
 
@@ -128,8 +128,8 @@ function requireStill({ id, steps }: RelayRecord): void {
   const busy = steps.find(({ status }) => status === "running");
   if (busy === undefined) return;
   throw conflict(
-    `Step ${busy.stepIndex + 1} of relay ${id}, by ${busy.agentSlotId}, has not ended`,
-    "Answer what it asks for, or wait until it has ended.",
+    `Step ${busy.stepIndex + 1} of relay ${id} (${busy.agentSlotId}) has not ended`,
+    "Answer its request, or wait for it to end.",
   );
 }
 

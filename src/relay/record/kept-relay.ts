@@ -1,12 +1,14 @@
 /**
- * A relay as it is kept: its record without the steps, each step by itself, and what it runs with. A save writes the record
- * and only the steps that have changed, so that a long relay costs no more at its end than at its beginning.
+ * A relay as stored: its record without the steps, each step separately, and its configuration. A save writes the record
+ * and the changed steps only, so saves of a long relay do not get slower.
  */
 import { CortexError } from "../../model/errors.ts";
 import type { EventId, PersonaId, RelayId } from "../../model/ids.ts";
 import type { Json } from "../../model/json.ts";
 import type { SessionKey } from "../../model/session-key.ts";
+import { present } from "../../model/present.ts";
 import type {
+  NewRelay,
   RelayChange,
   RelayStepChange,
   RelayStepOrder,
@@ -14,34 +16,34 @@ import type {
   StoredRelay,
   StoredRelayStep,
 } from "../../store/store.ts";
-import { isTerminal, type RelayRecord, type RelayStep } from "./record.ts";
+import { isTerminal, type RelayRecord, type RelayStep, type Slot } from "./record.ts";
 import { readSnapshot, type SnapshotContent } from "../templates/snapshot.ts";
 
-/** What is known of a relay that programs which read its record do not need. */
+/** Internal facts about a relay, beside its record. */
 export interface RelayDetail {
-  /** Where its steps work. Absent: in its own workspace. */
+  /** The working folder of its steps. Absent: its own workspace. */
   readonly dir?: string;
   readonly session?: SessionKey;
   readonly persona?: PersonaId;
-  /** What its steps may do at most: what whoever started it may. */
+  /** A narrowing of its steps' permissions to those of its starter. */
   readonly permissions?: Json;
-  /** Folders that stay closed to them. */
+  /** Folders its steps cannot access. */
   readonly hidden?: readonly string[];
-  /** It goes on after a restart, whatever `relay.onRestart` says: somebody waits for it who outlives the process. */
+  /** It continues after a restart regardless of `relay.onRestart`, because its starter still waits. */
   readonly resumes?: true;
-  /** Where people are told of it. */
+  /** Where its notices go. */
   readonly delivery?: Json;
   /** The event that led to it. */
   readonly cause?: EventId;
   readonly budgetUsd?: number;
   readonly idempotencyKey?: string;
-  /** With a key: the digest of what it was used for. */
+  /** With a key: the digest of the request. */
   readonly asked?: string;
-  /** Whether the session that started it is sent a message at its end. */
+  /** Whether the session that started it gets a message at its end. */
   readonly tells?: boolean;
-  /** The last messages to it that were kept for a step, by their events: none of them is kept twice. */
+  /** The events of the last messages buffered for a step, so none is buffered twice. */
   readonly said?: readonly string[];
-  /** The turn that waited for it has been ended, for this reason. Written by the store. */
+  /** Why the turn that waited for it was ended. Written by the store. */
   readonly unwanted?: string;
 }
 
@@ -57,7 +59,7 @@ export interface KeptRelay {
 
 const NOTHING: SnapshotContent = { added: [] };
 
-/** The steps are read after the record: what ends in between makes it another version, to which no change is made. */
+/** Reads the steps after the record: a step that ends in between makes a new version, so a save would conflict. */
 export async function readRelay(id: RelayId, store: Pick<Store, "relays">): Promise<KeptRelay | undefined> {
   const stored = await store.relays.get(id);
   if (stored === undefined) return undefined;
@@ -71,50 +73,73 @@ export async function readRelay(id: RelayId, store: Pick<Store, "relays">): Prom
     version,
     isDue,
     record: toRecord(stored, rows),
-    detail: detailOf(stored),
+    detail: relayDetail(stored),
     content: config === undefined ? NOTHING : readSnapshot({ json: config }),
     rows,
   };
 }
 
-export function detailOf({ detail }: Pick<StoredRelay, "detail">): RelayDetail {
-  return (detail ?? {}) as unknown as RelayDetail;
+export function relayDetail({ detail }: Pick<StoredRelay, "detail">): RelayDetail {
+  const known: unknown = detail ?? {}; // only this file writes details and records, so their form is not checked again
+  return known as RelayDetail;
 }
 
 export function toStep({ record }: Pick<StoredRelayStep, "record">): RelayStep {
-  return record as unknown as RelayStep;
+  const known: unknown = record;
+  return known as RelayStep;
 }
 
-export function toRecord({ record }: StoredRelay, rows: readonly StoredRelayStep[]): RelayRecord {
-  const { slots = [], ...kept } = record as unknown as StoredRecord;
-  const ordered = Object.fromEntries(
-    slots.filter((slot) => Object.hasOwn(kept.agents, slot)).map((slot) => [slot, kept.agents[slot]!]),
-  );
-  const steps = rows.map(toStep);
-  return { ...kept, agents: { ...ordered, ...kept.agents }, steps };
+export function toRecord(
+  { record }: Pick<StoredRelay, "record">,
+  rows: readonly StoredRelayStep[],
+): RelayRecord {
+  const known: unknown = record;
+  const { slots = [], ...kept } = known as StoredRecord;
+  const ordered = slots.flatMap((name): [string, Slot][] => {
+    const slot = kept.agents[name];
+    return slot === undefined || !Object.hasOwn(kept.agents, name) ? [] : [[name, slot]];
+  });
+  return { ...kept, agents: { ...Object.fromEntries(ordered), ...kept.agents }, steps: rows.map(toStep) };
 }
 
-/** The store keeps the fields of an object in an order of its own, so that of the slots is kept beside them. */
+/** The store does not preserve the order of an object's fields, so the order of the slots is stored separately. */
 type StoredRecord = Omit<RelayRecord, "steps"> & { readonly slots?: readonly string[] };
 
-export function toStored(record: RelayRecord): Json {
-  const { steps: _, ...rest } = record;
-  const kept: StoredRecord = { ...rest, slots: Object.keys(record.agents) };
-  return kept as unknown as Json;
+/** A record, as the store takes it at the creation of a relay. */
+export function toNewRelay(
+  record: RelayRecord,
+): Pick<NewRelay, "id" | "template" | "state" | "record" | "channel"> {
+  const { id, templateName: template, status: state, channel } = record;
+  return { id, template, state, channel, record: toStored(record) };
 }
 
-export function toStepChange(step: RelayStep, accept?: RelayStepOrder): RelayStepChange {
+/** A relay that is created after it has ended. */
+export function toEndedRelay(record: RelayRecord, times: NonNullable<NewRelay["times"]>): NewRelay {
+  return { ...toNewRelay(record), steps: record.steps.map((step) => toStepChange(step)), times };
+}
+
+function toStored(record: RelayRecord): Json {
+  const { steps: _, ...rest } = record;
+  return toJson({ ...rest, slots: Object.keys(rest.agents) } satisfies StoredRecord);
+}
+
+/** Records consist of plain JSON values, but interfaces do not match the index signature of `Json`. */
+function toJson(value: object): Json {
+  return value as Json;
+}
+
+function toStepChange(step: RelayStep, accept?: RelayStepOrder): RelayStepChange {
   return {
     step: step.stepIndex,
     slot: step.agentSlotId,
-    record: step as unknown as Json,
+    record: toJson(step),
     isEnded: step.status !== "running",
     costUsd: step.costUsd,
     ...(accept === undefined ? {} : { accept }),
   };
 }
 
-/** What a save writes of a record: the steps that are not those of the record before it. */
+/** What a save writes: the record and the steps that differ from the previous record. */
 export function changeTo(
   before: RelayRecord,
   after: RelayRecord,
@@ -127,7 +152,7 @@ export function changeTo(
 }
 
 /**
- * Changes a relay, again if something else has changed it in the meantime. Undefined: the function left it as it is.
+ * Changes a relay, retrying if it was changed concurrently. Undefined: the function returned no change.
  * `relay_unknown`.
  */
 export function updateRelay(
@@ -147,7 +172,7 @@ export async function updateRelay(
 ): Promise<RelayRecord | undefined> {
   for (;;) {
     const relay = await readRelay(id, store);
-    if (relay === undefined) throw relayUnknown(id);
+    if (relay === undefined) throw unknownRelay(id);
     const update = await change(relay);
     if (update === undefined) return undefined;
     const { record, orders, detail, ...rest } = update;
@@ -171,13 +196,24 @@ export interface RelayUpdate extends Omit<RelayChange, "state" | "record" | "ste
   readonly orders?: ReadonlyMap<number, RelayStepOrder>;
 }
 
-/** Whether something else has changed the relay since it was read. */
+/** Whether the relay was changed since it was read. */
 export function isOvertaken(error: unknown): boolean {
   return error instanceof CortexError && error.code === "state_conflict";
 }
 
-export function relayUnknown(id: string): CortexError {
-  return new CortexError("relay_unknown", `No relay has the id "${id}"`, {
-    hint: "`cortex relay list` lists the relays there are.",
-  });
+export function unknownRelay(id: string, hint = "`cortex relay list` lists them."): CortexError {
+  return new CortexError("relay_unknown", `Unknown relay "${id.slice(0, 80).toWellFormed()}"`, { hint });
+}
+
+/** All relays, page by page. */
+export async function* allRelays(
+  relays: Pick<Store["relays"], "list">,
+  options: Omit<NonNullable<Parameters<Store["relays"]["list"]>[0]>, "cursor">,
+): AsyncGenerator<StoredRelay> {
+  let cursor: string | undefined;
+  do {
+    const page = await relays.list({ ...options, ...present({ cursor }) });
+    yield* page.items;
+    cursor = page.next;
+  } while (cursor !== undefined);
 }

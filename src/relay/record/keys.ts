@@ -1,25 +1,31 @@
-/** Relays that were started with a key: the same key is the same relay. */
-import { createHash } from "node:crypto";
+/** The ids of relays. The same idempotency key makes the same id. */
+import { createHash, randomBytes } from "node:crypto";
 
 import type { EventId, RelayId } from "../../model/ids.ts";
+import { isJsonObject } from "../../model/json.ts";
 import type { RelayReads, StoredRelay } from "../../store/store.ts";
 
-/** The id of a relay that is started with a key, by how many ids of the key are another's. */
+/** An id for a relay started with a key. `draw` counts the ids of the key that were taken by other relays. */
 export function relayIdOf(key: string, draw: number): RelayId {
   const digest = createHash("sha256").update(`${draw}:${key}`).digest("hex");
   return toRelayId(digest);
 }
 
-/** The id that the first 8 hexadecimal digits make. */
+/** A random id. It may be taken. */
+export function newRelayId(): RelayId {
+  return toRelayId(randomBytes(4).toString("hex"));
+}
+
+/** Uses the first 8 hexadecimal digits. */
 export function toRelayId(digits: string): RelayId {
   return `thr_${digits.slice(0, 8)}` as RelayId;
 }
 
 export function isStartedWith(key: string, { detail }: StoredRelay): boolean {
-  return (detail as { readonly idempotencyKey?: string } | null)?.idempotencyKey === key;
+  return isJsonObject(detail) && detail["idempotencyKey"] === key;
 }
 
-/** A hook starts one relay for an event, however often it is asked. */
+/** A hook starts at most one relay per event. */
 export function keyOfHook(event: EventId, hook: string): string {
   return `${event}#${hook}`;
 }

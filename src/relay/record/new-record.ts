@@ -1,20 +1,17 @@
-/** Where the record of a relay begins: at its first script, with nothing done. */
-import { randomBytes } from "node:crypto";
-import type { RelayId } from "../../model/ids.ts";
+/** The initial record of a relay: before its first script. */
 import type { Endpoint } from "../templates/endpoint.ts";
-import { toRelayId } from "./keys.ts";
 import type { RelayMetadata, RelayRecord, Slot } from "./record.ts";
 
-export interface NewRecord {
-  readonly id: RelayId;
-  readonly templateName: string | null;
-  readonly configHash: string;
-  readonly slots: readonly Pick<Slot, "slotId" | "profile" | "persistSession">[];
+export type NewSlot = Pick<Slot, "slotId" | "profile" | "persistSession">;
+
+export interface NewRecord extends Pick<
+  RelayRecord,
+  "id" | "templateName" | "configHash" | "channel" | "userMessage"
+> {
+  readonly slots: readonly NewSlot[];
   readonly entry: Endpoint;
-  readonly channel: string;
   readonly platformThreadId?: string;
-  readonly userMessage: string;
-  /** Undefined: it gets one when a step needs it. */
+  /** Undefined: created when a step needs it. */
   readonly workspace?: { readonly path: string; readonly artifact: string };
   readonly metadata?: RelayMetadata;
   readonly nowMs: number;
@@ -54,13 +51,8 @@ export function newRecord(relay: NewRecord): RelayRecord {
   };
 }
 
-export function newSlot(slot: Pick<Slot, "slotId" | "profile" | "persistSession">): Slot {
+export function newSlot(slot: NewSlot): Slot {
   return { ...slot, sessionId: null, sessionName: null, status: "idle", lastOutput: null };
-}
-
-/** Whoever keeps relays draws again where it is taken. */
-export function newRelayId(): RelayId {
-  return toRelayId(randomBytes(4).toString("hex"));
 }
 
 export function timestamp(ms: number): string {

@@ -1,25 +1,25 @@
-/** Which steps come next, in which sessions, and with what to spend. */
+/** The next steps of a relay, with their sessions and budgets. */
 import { buildSessionKey, type SessionKey } from "../../model/session-key.ts";
 import { printEndpoint } from "../templates/endpoint.ts";
 import type { RelayRecord, RelayStep, ScriptPoint, Slot } from "./record.ts";
-import { scriptSlot, unbegun } from "./record-step.ts";
+import { scriptSlot, stepName, unbegun } from "./record-step.ts";
 import type { RelayTemplate } from "../templates/snapshot.ts";
 
 export interface NextStep {
   readonly slot: string;
   readonly stage: string | null;
-  /** What the agent is asked, where it was added with a message. */
+  /** The message that came with an added agent. */
   readonly message: string | undefined;
   readonly session: SessionKey;
-  /** Whether the agent goes on with a session that it had before. */
+  /** Whether the agent continues its earlier session. */
   readonly isResumed: boolean;
   /** Undefined: the relay has no limit. */
   readonly maxCostUsd: number | undefined;
-  /** The file that it writes to in a fan-out. Undefined: it writes to the artifact. */
+  /** The file it writes to in a fan-out. Undefined: it writes to the artifact. */
   readonly section: string | undefined;
 }
 
-/** What is to be begun now: nothing while all that is active runs or has run. */
+/** The steps to begin now. Empty while all active ones are running or have run. */
 export function nextSteps(record: RelayRecord, template: RelayTemplate | undefined): readonly NextStep[] {
   if (record.phase.kind !== "steps" || record.ending !== null || record.status !== "running") return [];
   const sections = record.active.length > 1 ? sectionFiles(record) : [];
@@ -39,18 +39,18 @@ export function nextSteps(record: RelayRecord, template: RelayTemplate | undefin
   });
 }
 
-/** What is not spent yet. A step's own limit, so that one step cannot exceed the relay's by much. */
+/** The unspent rest of the cost limit. It also limits a single step, so no step exceeds the relay's limit by much. */
 export function moneyLeft(record: RelayRecord, template: RelayTemplate | undefined): number | undefined {
   const limit = template?.maxTotalCostUsd;
   return limit === undefined ? undefined : Math.max(0, limit - record.totalCostUsd);
 }
 
-/** The session of an agent that a script asked for: a new one each time. */
+/** The session of an agent inserted by a script: a new one each time. */
 export function scriptSession(id: string, point: ScriptPoint, step: number): SessionKey {
   return buildSessionKey({ kind: "relay", relay: id, slot: scriptSlot(point), step });
 }
 
-/** The session that a script's message goes to: the slot's own, else that of its last step. Undefined: it has none. */
+/** The session for a script's message: the slot's own, else that of its last step. */
 export function targetSession({ agents, steps }: RelayRecord, slotId: string): string | undefined {
   const slot: Slot | undefined = agents[slotId];
   if (slot === undefined) return undefined;
@@ -58,15 +58,15 @@ export function targetSession({ agents, steps }: RelayRecord, slotId: string): s
   return slot.sessionId ?? last?.sessionId ?? undefined;
 }
 
-/** What came out of the steps before those that are active, for the prompts of these. Null: nothing did. */
+/** The output of the steps before the active ones, for their prompts. Null: no output yet. */
 export function previousOutput(record: Pick<RelayRecord, "steps" | "leg">): string | null {
-  const last = lastAnswered(record);
-  if (last.length === 0) return null;
-  if (last.length === 1) return last[0]!.output;
-  return last.map((step) => `[${nameOf(step)}]\n\n${step.output!}`).join("\n\n");
+  const [first, ...others] = lastAnswered(record);
+  if (first === undefined) return null;
+  if (others.length === 0) return first.output;
+  return [first, ...others].map((step) => `[${stepName(step)}]\n\n${step.output ?? ""}`).join("\n\n");
 }
 
-/** The last step with an answer, or all of them that ran side by side. */
+/** The last step with an answer, or all steps that ran in parallel with it. */
 export function lastAnswered({ steps, leg }: Pick<RelayRecord, "steps" | "leg">): readonly RelayStep[] {
   const answered = steps.filter(
     (step) => step.status === "completed" && step.output !== null && step.leg !== leg,
@@ -76,14 +76,10 @@ export function lastAnswered({ steps, leg }: Pick<RelayRecord, "steps" | "leg">)
   return answered.filter((step) => step.leg === last.leg);
 }
 
-function nameOf({ agentSlotId, stage }: RelayStep): string {
-  return printEndpoint({ agent: agentSlotId, stage });
-}
-
-export interface SectionFile {
-  /** Whose it is. */
+interface SectionFile {
+  /** The step that writes it. */
   readonly title: string;
-  /** In the workspace. No other step of the relay has it. */
+  /** Relative to the workspace, unique within the relay. */
   readonly file: string;
 }
 

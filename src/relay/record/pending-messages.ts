@@ -1,7 +1,7 @@
-/** Messages that a user sends to a relay while a step runs: they wait for the next step. */
+/** Messages that a user sends while a step is running: they are buffered for the next step. */
 import type { RelayMetadata, RelayRecord } from "./record.ts";
 
-/** How many wait. Of more, the oldest are dropped, and their number is said. */
+/** When the buffer is full, the oldest messages are dropped and counted. */
 export const MAX_PENDING_MESSAGES = 10;
 
 export function addPending(record: RelayRecord, message: string): RelayRecord {
@@ -20,10 +20,10 @@ export function pendingOf({ metadata }: Pick<RelayRecord, "metadata">): Pending 
   return { messages: metadata?.pendingMessages ?? [], dropped: metadata?.droppedMessages ?? 0 };
 }
 
-/** The record without those that a step was given. What came meanwhile waits for the step after it. */
+/** Removes the messages that a step received. Later ones stay for the step after it. */
 export function withoutPending(record: RelayRecord, given: Pending): RelayRecord {
   const { messages, dropped } = pendingOf(record);
-  const came = dropped - given.dropped; // each of these pushed out one that was given
+  const came = dropped - given.dropped; // each of these pushed out one of the given messages
   const left = Math.max(0, given.messages.length - came);
   return withPending(record, {
     messages: messages.slice(left),

@@ -1,4 +1,4 @@
-/** What a relay does between the beginning and the end: its scripts, its steps, and waiting. */
+/** The phases of a relay between its start and its end: scripts, steps, and waiting. */
 import { close } from "./ending.ts";
 import { timestamp } from "./new-record.ts";
 import { recordFailedScript } from "./record-step.ts";
@@ -6,10 +6,10 @@ import type { Phase, RelayRecord, ScriptPoint } from "./record.ts";
 import type { RelayScript, RelayScripts, SnapshotContent } from "../templates/snapshot.ts";
 import type { StoredRelayStep } from "../../store/store.ts";
 
-/** What is recorded of a script whose end nobody has seen. */
-const SCRIPT_CUT_OFF = "It was cut off, and nobody knows what it did";
+/** The error of a script whose end was not observed. */
+const SCRIPT_CUT_OFF = "Interrupted; its effects are unknown";
 
-/** To be kept before the script begins, and before the agent does that it asked for. */
+/** Save the result before the script starts, and before the agent it requested does. */
 export function markScript(
   record: RelayRecord,
   state: Extract<Phase, { kind: "script" }>["state"],
@@ -20,7 +20,7 @@ export function markScript(
   return { ...record, phase: { ...phase, state }, updatedAt: timestamp(nowMs) };
 }
 
-/** Records a script that had begun when the process ended, or the relay did. It is not begun again. */
+/** Records a script that was running when the process or the relay ended. It does not run again. */
 export function recordCutOff(record: RelayRecord, command: string, nowMs: number): RelayRecord {
   const { phase } = record;
   if (phase.kind !== "script" || phase.state !== "begun") return record;
@@ -29,7 +29,7 @@ export function recordCutOff(record: RelayRecord, command: string, nowMs: number
   return markScript(recordFailedScript(record, failure, nowMs), "inserted", nowMs);
 }
 
-/** A script's part is done: the caller's comes after the template's, and then what the scripts were told of. */
+/** Continues after a script: the caller's script follows the template's, then the relay moves on. */
 export function afterScript(record: RelayRecord, hasExtra: boolean, nowMs: number): RelayRecord {
   const { phase } = record;
   if (phase.kind !== "script") return record;
@@ -40,8 +40,8 @@ export function afterScript(record: RelayRecord, hasExtra: boolean, nowMs: numbe
 }
 
 /**
- * The record as it is shown: `waiting` while a step waits for an answer, be it a person's or that of somebody it has
- * given work to. That is not kept: it is what the run of the step is like now. A relay that comes to its end does not wait.
+ * The record as shown: `waiting` while a step waits for an answer from a person or another agent. This is derived from the
+ * step's run and not stored. A relay that is ending never waits.
  */
 export function asShown(record: RelayRecord, rows: readonly Pick<StoredRelayStep, "wait">[]): RelayRecord {
   const isWaiting = record.status === "running" && record.ending === null;
@@ -54,7 +54,7 @@ const SCRIPT_NAMES = {
   end: "onEnd",
 } as const satisfies Record<ScriptPoint, keyof RelayScripts>;
 
-/** `extra` are those that the caller gave: they are not kept, so that after a restart there are none. */
+/** `extra` are the caller's scripts. They are not stored and do not survive a restart. */
 export function scriptAt(
   { point, source }: Pick<Extract<Phase, { kind: "script" }>, "point" | "source">,
   { template }: SnapshotContent,

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 
 import { agentStep, endStep, testRecord } from "../../../test/support/relays.ts";
-import { newRelayId } from "./new-record.ts";
+import { newRelayId } from "./keys.ts";
 import { beginSteps, follow, recordFailedScript, recordStep, stepsOfLeg, unbegun } from "./record-step.ts";
 
 const slot = (slotId: string, persistSession = false) => ({ slotId, profile: "main", persistSession });

@@ -1,4 +1,5 @@
-/** How steps enter the record of a relay: when they begin, when they have ended, and where the relay goes from there. */
+/** How the record of a relay changes when steps begin and end, and when a transition is followed. */
+import assert from "node:assert/strict";
 import { type Endpoint, printEndpoint } from "../templates/endpoint.ts";
 import { timestamp } from "./new-record.ts";
 import type { ActiveEnd, RelayRecord, RelayStep, ScriptPoint, Slot } from "./record.ts";
@@ -10,11 +11,11 @@ export interface StepStart {
   /** The whole prompt. */
   readonly input: string;
   readonly session: string;
-  /** The artifact as it is now, by its content. */
+  /** The hash of the current artifact. */
   readonly artifactBefore?: string | null;
 }
 
-/** They get the next numbers, in their order. */
+/** Numbers the steps consecutively, in order. */
 export function beginSteps(record: RelayRecord, starts: readonly StepStart[], nowMs: number): RelayRecord {
   let next = record;
   for (const start of starts) {
@@ -24,12 +25,8 @@ export function beginSteps(record: RelayRecord, starts: readonly StepStart[], no
   return next;
 }
 
-interface NewStep extends Pick<RelayStep, "kind" | "leg"> {
-  readonly slot: string;
-  readonly stage: string | null;
-  readonly input: string;
+interface NewStep extends Pick<RelayStep, "kind" | "leg">, Omit<StepStart, "kind" | "session"> {
   readonly session: string | null;
-  readonly artifactBefore?: string | null;
 }
 
 function addStep(record: RelayRecord, { slot, session, ...step }: NewStep, nowMs: number): RelayRecord {
@@ -54,18 +51,13 @@ function addStep(record: RelayRecord, { slot, session, ...step }: NewStep, nowMs
   return { ...record, steps: [...record.steps, begun], updatedAt: timestamp(nowMs) };
 }
 
-export interface StepOutcome {
+export interface StepOutcome extends Pick<RelayStep, "output" | "costUsd" | "numTurns" | "artifactHash"> {
   readonly status: "completed" | "failed";
-  readonly output: string | null;
-  /** Null: nobody knows the price. */
-  readonly costUsd: number | null;
-  readonly numTurns: number | null;
   readonly turn: string | null;
   readonly error?: string;
-  readonly artifactHash: string | null;
 }
 
-/** A step ends once: of one that does not run, nothing is recorded. It may outlive its relay, and is paid for. */
+/** Does nothing if the step is not running. A step may outlive its relay, and its cost still counts. */
 export function recordStep(
   record: RelayRecord,
   stepIndex: number,
@@ -80,7 +72,7 @@ export function recordStep(
     ...known,
     executionId: turn,
     error,
-    durationS: (nowMs - Date.parse(step.startedAt!)) / 1000,
+    durationS: (nowMs - Date.parse(step.startedAt ?? "")) / 1000,
     endedAt: timestamp(nowMs),
   };
   const slot = record.agents[step.agentSlotId];
@@ -98,15 +90,15 @@ export function recordStep(
   });
 }
 
-export interface FailedScript {
+interface FailedScript {
   readonly point: ScriptPoint;
   readonly command: string;
   readonly startedAtMs: number;
-  /** With the end of what it wrote about it. */
+  /** Includes the end of its standard error. */
   readonly error: string;
 }
 
-/** A script that came to no good end is kept among the steps, for whoever looks at what happened. */
+/** Records a failed script among the steps, so people can see it. */
 export function recordFailedScript(record: RelayRecord, failure: FailedScript, nowMs: number): RelayRecord {
   const { point, command, error } = failure;
   const step: NewStep = {
@@ -122,12 +114,12 @@ export function recordFailedScript(record: RelayRecord, failure: FailedScript, n
   return recordStep(begun, record.steps.length, { status: "failed", error, ...outcome }, nowMs);
 }
 
-/** The slot of what a script inserts, as programs know it from `threads.json`. */
+/** The slot of an agent inserted by a script. Part of the format of records. */
 export function scriptSlot(point: ScriptPoint): string {
   return `hook-${point}`;
 }
 
-/** Follows a transition. What is next is done when the scripts between the steps are. */
+/** Follows a transition. The next steps begin after the transition scripts. */
 export function follow(
   record: RelayRecord,
   { to, counted }: { readonly to: readonly Endpoint[]; readonly counted: string | undefined },
@@ -147,26 +139,33 @@ export function follow(
 export function leadTo(
   active: readonly ActiveEnd[],
 ): Pick<RelayRecord, "active" | "activeAgent" | "activeStage"> {
-  return { active, activeAgent: active[0]!.agent, activeStage: active[0]!.stage };
+  const [first] = active;
+  assert(first !== undefined, "a transition leads to at least one step");
+  return { active, activeAgent: first.agent, activeStage: first.stage };
 }
 
-/** The agents' own steps that brought the relay to where it is: one, or those of a fan-out. */
+/** The agents' own steps of the current leg: one, or those of a fan-out. */
 export function stepsOfLeg(record: Pick<RelayRecord, "steps" | "leg">): readonly RelayStep[] {
   return record.steps.filter(({ leg }) => leg === record.leg);
 }
 
-/** What is to run and neither runs nor has run: all of it as a rule, and after a crash what was not reached. */
+/** The active ends without a step: normally all, after a crash the ones not reached. */
 export function unbegun(record: RelayRecord): readonly ActiveEnd[] {
   const begun = new Set(
     stepsOfLeg(record)
       .filter(({ status }) => status !== "failed")
-      .map(({ agentSlotId, stage }) => printEndpoint({ agent: agentSlotId, stage })),
+      .map(stepName),
   );
   return record.active.filter((end) => !begun.has(printEndpoint(end)));
 }
 
+/** `coder`, or `coder:review`. */
+export function stepName({ agentSlotId, stage }: Pick<RelayStep, "agentSlotId" | "stage">): string {
+  return printEndpoint({ agent: agentSlotId, stage });
+}
+
 function withSlot(record: RelayRecord, slotId: string, change: Partial<Slot>): RelayRecord {
   const slot = record.agents[slotId];
-  if (slot === undefined) return record; // a script's own agent has none
+  if (slot === undefined) return record; // an agent inserted by a script
   return { ...record, agents: { ...record.agents, [slotId]: { ...slot, ...change } } };
 }

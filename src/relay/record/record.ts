@@ -1,46 +1,49 @@
 /**
- * The record of a relay: all that is known about it, as one value. What may be done to it are functions from a record
- * to the next one: `new-record.ts`, `record-step.ts`, `ending.ts`. Whoever keeps records writes each change in one commit.
+ * The record of a relay: its whole state as one value. The functions that change it (`new-record.ts`, `record-step.ts`,
+ * `ending.ts`) return a new record. Each change is saved in one commit.
  *
- * The fields of `ThreadRecord` and `AgentStep` have the names and forms that programs know from `threads.json`.
+ * The fields of `ThreadRecord` and `AgentStep` have the names and formats of `threads.json`.
  */
 import type { RelayId } from "../../model/ids.ts";
 import type { Json } from "../../model/json.ts";
 import type { Endpoint } from "../templates/endpoint.ts";
 
-/** `waiting`: a step is suspended, or the relay waits for a message of the user. */
-export type RelayStatus = "running" | "waiting" | "completed" | "failed" | "cancelled" | "aborted";
+/** `waiting`: a step is suspended, or the relay waits for a message from the user. */
+export const RELAY_STATES = ["running", "waiting", "completed", "failed", "cancelled", "aborted"] as const;
+export type RelayStatus = (typeof RELAY_STATES)[number];
 
-export type StopReason =
-  | "converged"
-  | "max_iterations"
-  | "cost_limit"
-  | "no_matching_transition"
-  | "aborted"
-  | "cancelled"
-  | "failed";
+export const STOP_REASONS = [
+  "converged",
+  "max_iterations",
+  "cost_limit",
+  "no_matching_transition",
+  "aborted",
+  "cancelled",
+  "failed",
+] as const;
+export type StopReason = (typeof STOP_REASONS)[number];
 
 export interface ThreadRecord {
   /** `thr_` and 8 hexadecimal digits. */
   readonly id: RelayId;
-  /** "default": a message of a chat. Null: a single agent. */
+  /** "default": a chat message. Null: a single agent. */
   readonly templateName: string | null;
   readonly status: RelayStatus;
   readonly channel: string;
   readonly platformThreadId: string | null;
   readonly userMessage: string;
   readonly userMessageTs: string;
-  /** Empty where there is no workspace yet. */
+  /** Empty: no workspace yet. */
   readonly workspacePath: string;
   readonly artifactPath: string;
   readonly agents: Readonly<Record<string, Slot>>;
-  /** What runs, or runs next. In a fan-out the first of them. */
+  /** The agent that is running or runs next. In a fan-out, the first one. */
   readonly activeAgent: string;
   readonly activeStage: string | null;
   /** How many steps have ended. */
   readonly currentStepIndex: number;
   readonly steps: readonly AgentStep[];
-  /** How often a convergence edge found no marker, by `from→to`. */
+  /** How often each convergence edge was taken without its marker, by `from→to`. */
   readonly iterationCounts: Readonly<Record<string, number>>;
   readonly totalCostUsd: number;
   readonly createdAt: string;
@@ -55,7 +58,7 @@ export interface ThreadRecord {
 export interface Slot {
   readonly slotId: string;
   readonly profile: string;
-  /** The session that the next step of the slot continues. Null: it begins a new one. */
+  /** The session that the slot's next step continues. Null: a new one. */
   readonly sessionId: string | null;
   readonly sessionName: string | null;
   readonly status: "idle" | "running" | "completed";
@@ -82,15 +85,15 @@ export interface AgentStep {
   readonly endedAt: string | null;
 }
 
-/** What the caller gave, and what waits for the next step. Other fields are kept as they are. */
+/** Metadata from the caller, and messages for the next step. Other fields are passed through. */
 export interface RelayMetadata {
   readonly trigger?: string;
   readonly project?: string;
   readonly scheduleTaskId?: string;
   readonly profileOverride?: string;
-  /** Messages of the user for the next step. */
+  /** Messages from the user for the next step. */
   readonly pendingMessages?: readonly string[];
-  /** How many messages were too many for it. */
+  /** How many older messages were dropped. */
   readonly droppedMessages?: number;
   readonly [field: string]: Json | undefined;
 }
@@ -98,36 +101,35 @@ export interface RelayMetadata {
 export interface RelayRecord extends ThreadRecord {
   readonly steps: readonly RelayStep[];
   readonly stopReason: StopReason | null;
-  /** The snapshot of the configuration that it is pinned to. */
+  /** The configuration snapshot that it is pinned to. */
   readonly configHash: string;
-  /** What is done now. */
   readonly phase: Phase;
-  /** What runs, or runs next: several in a fan-out. */
+  /** The ends that are running or run next: several in a fan-out. */
   readonly active: readonly ActiveEnd[];
   /** How many transitions were taken. */
   readonly leg: number;
-  /** How it will end, from the moment that is known: its scripts are told first, then everyone. */
+  /** Its outcome, known before its end scripts run. */
   readonly ending: Ending | null;
 }
 
 export interface ActiveEnd extends Endpoint {
-  /** What the agent is asked in place of its usual input: it was added with a message. */
+  /** Replaces the usual input of an agent that was added with a message. */
   readonly message?: string;
 }
 
 export interface RelayStep extends AgentStep {
   /**
-   * `inserted`: a script asked for it. `script`: it is a script that failed, or of which nobody knows how it ended.
-   * Only an agent's own step counts for the limit of steps and is left by a rule.
+   * `inserted`: requested by a script. `script`: a script that failed or whose end is unknown. Only steps of kind `agent`
+   * count towards the step limit and are followed by transitions.
    */
   readonly kind: "agent" | "inserted" | "script";
-  /** How many transitions led to it: steps with the same number run side by side. Null: it is no agent's own step. */
+  /** How many transitions led to it. Steps with the same number run in parallel. Null: kind is not `agent`. */
   readonly leg: number | null;
   readonly status: "running" | "completed" | "failed";
   readonly error: string | null;
-  /** The artifact when the step began, by its content. Null: it could not be read, or nobody has looked. */
+  /** The hash of the artifact when the step began. Null: unreadable or unknown. */
   readonly artifactBefore: string | null;
-  /** The artifact after the step, by its content. Null: it could not be read, or is not known yet. */
+  /** The hash of the artifact after the step. Null: unreadable, or not known yet. */
   readonly artifactHash: string | null;
 }
 
@@ -138,9 +140,9 @@ export type Phase =
   | {
       readonly kind: "script";
       readonly point: ScriptPoint;
-      /** The template's first, then that of the caller. */
+      /** The template's script runs first, then the caller's. */
       readonly source: "template" | "extra";
-      /** `begun`: not begun again, also after a crash. `inserted`: it has ended; the agent that it asked for, if any, is at work. */
+      /** `begun`: it never starts again, even after a crash. `inserted`: it ended; the agent it requested may be running. */
       readonly state: "due" | "begun" | "inserted";
     }
   | { readonly kind: "ended" };
@@ -149,11 +151,11 @@ export interface Ending {
   readonly stopReason: StopReason;
   readonly error: string | null;
   readonly abortReason: string | null;
-  /** What was done when it came, to go on with if the relay is resumed. Absent: steps. */
+  /** The phase to continue with if the relay is resumed. Absent: steps. */
   readonly from?: Phase;
 }
 
-/** How many steps a relay has: a script that failed is on the list of steps, and none. */
+/** The number of steps. Failed scripts are in the list but do not count. */
 export function countSteps({ steps }: { readonly steps: readonly Pick<RelayStep, "kind">[] }): number {
   return steps.filter(({ kind }) => kind !== "script").length;
 }
@@ -162,4 +164,12 @@ const TERMINAL: ReadonlySet<RelayStatus> = new Set(["completed", "failed", "canc
 
 export function isTerminal({ status }: Pick<ThreadRecord, "status">): boolean {
   return TERMINAL.has(status);
+}
+
+/** A record in the format of `threads.json`, without the engine's own fields. */
+export function showRecord(
+  record: RelayRecord,
+): ThreadRecord & Pick<RelayRecord, "stopReason" | "configHash"> {
+  const { phase: _phase, active: _active, leg: _leg, ending: _ending, steps, ...shown } = record;
+  return { ...shown, steps: steps.map(({ leg: _stepLeg, ...step }) => step) };
 }

@@ -3,7 +3,8 @@ import { expect, test } from "vitest";
 import { testRecord } from "../../../test/support/relays.ts";
 import { addAgent } from "./ending.ts";
 import { previousOutput } from "./next-step.ts";
-import { type EndedTurn, relayOfTurn, showRecord } from "./relay-of-turn.ts";
+import { showRecord } from "./record.ts";
+import { type EndedTurn, relayOfTurn } from "./relay-of-turn.ts";
 
 const TURN: EndedTurn = {
   turn: "01TURN",

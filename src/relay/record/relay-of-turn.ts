@@ -1,22 +1,19 @@
-/** An ordinary turn as a relay of one step: to be looked at, or kept because an agent is to be added to it. */
+/** An ordinary turn as a relay of one step: shown as one, or stored because an agent is added to it. */
 import { createHash } from "node:crypto";
 
 import { CortexError } from "../../model/errors.ts";
 import type { RelayId, TurnId } from "../../model/ids.ts";
 import { close, finish } from "./ending.ts";
 import { toRelayId } from "./keys.ts";
-import { toStepChange, toStored } from "./kept-relay.ts";
+import { toEndedRelay } from "./kept-relay.ts";
 import { newRecord } from "./new-record.ts";
 import { beginSteps, recordStep } from "./record-step.ts";
-import type { RelayRecord, ThreadRecord } from "./record.ts";
+import type { RelayRecord } from "./record.ts";
 import type { Ledger, Store, TurnContent } from "../../store/store.ts";
 
 type Reads = Pick<Ledger, "turns" | "events">;
 
-/**
- * Undefined: there is no such turn. Until an agent is added to it, it has no id of a relay that anybody could name, and
- * is called by that of the turn.
- */
+/** Undefined: unknown turn. Until an agent is added, the relay is not stored and has the id of the turn. */
 export async function viewTurn(
   id: TurnId,
   store: Reads & Pick<Ledger, "relays">,
@@ -32,27 +29,21 @@ async function recordOfTurn(id: TurnId, store: Reads): Promise<RelayRecord | und
   return content === undefined ? undefined : relayOf(content, store);
 }
 
-/** Kept once: the id of such a relay is made from the turn's. `turn_unknown`. */
+/** Stores it once: its id is derived from that of the turn. `turn_unknown`. */
 export async function keepTurn(turn: TurnId, store: Reads & Pick<Store, "relays">): Promise<RelayId> {
   const record = await recordOfTurn(turn, store);
   if (record === undefined) {
-    throw new CortexError("turn_unknown", `No turn has the id "${turn}"`, {
+    throw new CortexError("turn_unknown", `Unknown turn "${turn}"`, {
       hint: "`cortex log` shows the turns of a session.",
     });
   }
-  await store.relays.create({
-    id: record.id,
-    template: record.templateName,
-    state: record.status,
-    record: toStored(record),
-    channel: record.channel,
-    steps: record.steps.map((step) => toStepChange(step)),
-    times: { createdAtMs: Date.parse(record.createdAt), endedAtMs: Date.parse(record.endedAt!) },
-  });
+  const { createdAt, endedAt } = record;
+  const times = { createdAtMs: Date.parse(createdAt), endedAtMs: Date.parse(endedAt ?? createdAt) };
+  await store.relays.create(toEndedRelay(record, times));
   return record.id;
 }
 
-/** The channel of such a relay is the session, as that of one which was started there. */
+/** Its channel is the session, like that of a relay started there. */
 async function relayOf({ turn, messages }: TurnContent, store: Reads): Promise<RelayRecord> {
   const source = turn.sourceEvent === undefined ? undefined : await store.events.get(turn.sourceEvent);
   const answers = messages.filter(({ role }) => role === "assistant");
@@ -74,12 +65,12 @@ async function relayOf({ turn, messages }: TurnContent, store: Reads): Promise<R
   });
 }
 
-/** The name that a relay has in place of a template's, where it is a message of a chat. */
+/** The template name of a relay made from a chat message. */
 const CHAT_TEMPLATE = "default";
 
 export interface EndedTurn {
   readonly turn: string;
-  /** `agent`: a single agent was asked, and not in a chat. */
+  /** `agent`: not from a chat. */
   readonly kind: "chat" | "agent";
   readonly agent: string;
   readonly profile: string;
@@ -90,13 +81,13 @@ export interface EndedTurn {
   readonly answer: string | null;
   readonly costUsd: number | null;
   readonly numTurns: number | null;
-  /** Undefined: it came to a good end. */
+  /** Undefined: completed. */
   readonly error?: string;
   readonly startedAtMs: number;
   readonly endedAtMs: number;
 }
 
-/** The record of a relay that has done this turn and nothing else. */
+/** The record of a relay with this turn as its only step. */
 export function relayOfTurn(turn: EndedTurn): RelayRecord {
   const { agent, profile, session, question, startedAtMs, endedAtMs, error } = turn;
   const record = newRecord({
@@ -126,15 +117,7 @@ export function relayOfTurn(turn: EndedTurn): RelayRecord {
   return close(finish(ended, ending, endedAtMs), endedAtMs);
 }
 
-/** Always the same for a turn. */
+/** Deterministic. */
 function idOfTurn(turn: string): RelayId {
   return toRelayId(createHash("sha256").update(turn).digest("hex"));
-}
-
-/** A record in the form of `threads.json`: without what only the engine needs. */
-export function showRecord(
-  record: RelayRecord,
-): ThreadRecord & Pick<RelayRecord, "stopReason" | "configHash"> {
-  const { phase: _phase, active: _active, leg: _leg, ending: _ending, steps, ...shown } = record;
-  return { ...shown, steps: steps.map(({ leg: _stepLeg, ...step }) => step) };
 }

@@ -1,30 +1,30 @@
-/** What a relay script is told. Its names are part of the format: scripts read them. */
-import type { AgentStep, RelayRecord, ScriptPoint, StopReason } from "./record.ts";
-import { showRecord } from "./relay-of-turn.ts";
+/** The input of a relay script. Its field names are a format that scripts rely on. */
+import { type AgentStep, type RelayRecord, type ScriptPoint, showRecord } from "./record.ts";
 
-export interface ScriptContext {
+/** `activeAgent` is the next one between two steps. `stopReason` is null until the relay stops. */
+export interface ScriptContext extends Pick<
+  RelayRecord,
+  | "currentStepIndex"
+  | "activeAgent"
+  | "activeStage"
+  | "artifactPath"
+  | "userMessage"
+  | "totalCostUsd"
+  | "stopReason"
+  | "abortReason"
+  | "error"
+  | "metadata"
+> {
   readonly threadId: string;
-  /** Empty where a single agent runs. */
+  /** Empty: a single agent. */
   readonly templateName: string;
   readonly phase: ScriptPoint;
-  readonly currentStepIndex: number;
-  /** Those that have ended. */
+  /** The steps that have ended. */
   readonly steps: readonly AgentStep[];
-  /** Between two steps: the next. */
-  readonly activeAgent: string;
-  readonly activeStage: string | null;
-  /** Whose step has ended last. Null before the first. */
+  /** The agent of the last ended step. Null before the first. */
   readonly previousAgent: string | null;
-  /** Empty where it cannot be read. */
+  /** Empty: unreadable. */
   readonly artifactContent: string;
-  readonly artifactPath: string;
-  readonly userMessage: string;
-  readonly totalCostUsd: number;
-  /** Why the relay stops. Null until it does. */
-  readonly stopReason: StopReason | null;
-  readonly abortReason: string | null;
-  readonly error: string | null;
-  readonly metadata: RelayRecord["metadata"];
 }
 
 export function scriptContext(

@@ -1,4 +1,4 @@
-/** What is said of a relay when it has ended. */
+/** The summary and the result of a relay. */
 import { MAX_RESULT_LENGTH } from "../../delegation/outcome.ts";
 import { count } from "../../model/count.ts";
 import type { RelayId } from "../../model/ids.ts";
@@ -6,10 +6,10 @@ import type { ToolResult } from "../../model/tool.ts";
 import { readKept } from "../artifact/artifact.ts";
 import { toRecord } from "./kept-relay.ts";
 import { countSteps, isTerminal, type RelayRecord, type RelayStatus, type RelayStep } from "./record.ts";
-import { printEndpoint } from "../templates/endpoint.ts";
+import { stepName } from "./record-step.ts";
 import type { Store } from "../../store/store.ts";
 
-/** The artifact; where that is empty or cannot be read, what was answered last. Undefined: there is neither. */
+/** The artifact; if it is empty or unreadable, the last answer. */
 export function finalOutput(record: RelayRecord, artifact: string | undefined): string | undefined {
   if (artifact !== undefined && artifact.trim() !== "") return artifact;
   return (
@@ -26,7 +26,7 @@ const ICONS: Readonly<Record<RelayStatus, string>> = {
   aborted: "⛔",
 };
 
-/** A headline, a line for each step, and what went wrong if something did. */
+/** A headline, a line per step, and the error if any. */
 export function summarise(record: RelayRecord, nowMs: number): string {
   const { status, stopReason, error, abortReason, totalCostUsd } = record;
   const endedMs = record.endedAt === null ? nowMs : Date.parse(record.endedAt);
@@ -34,7 +34,7 @@ export function summarise(record: RelayRecord, nowMs: number): string {
   const headline = [
     `${ICONS[status]} Thread ${status === "completed" ? "complete" : status}`,
     count(steps, "step"),
-    price(totalCostUsd),
+    formatUsd(totalCostUsd),
     duration((endedMs - Date.parse(record.createdAt)) / 1000),
     ...(stopReason === null || stopReason === status ? [] : [stopReason]),
   ].join(" | ");
@@ -44,24 +44,25 @@ export function summarise(record: RelayRecord, nowMs: number): string {
   return lines.join("\n");
 }
 
-function describeStep({ agentSlotId, stage, numTurns, costUsd, durationS, error }: RelayStep): string {
+function describeStep(step: RelayStep): string {
+  const { numTurns, costUsd, durationS, error } = step;
   const facts = [
     ...(numTurns === null ? [] : [count(numTurns, "turn")]),
-    ...(costUsd === null ? [] : [price(costUsd)]),
+    ...(costUsd === null ? [] : [formatUsd(costUsd)]),
     ...(durationS === null ? [] : [duration(durationS)]),
     ...(error === null ? [] : [`failed: ${briefError(error)}`]),
   ];
-  return `${printEndpoint({ agent: agentSlotId, stage })}: ${facts.join(" · ")}`;
+  return `${stepName(step)}: ${facts.join(" · ")}`;
 }
 
-/** What went wrong, and the last line of what a script wrote about it. */
+/** The error, and the last line of a script's standard error. */
 export function briefError(error: string): string {
   const [what = "", ...tail] = error.trim().split("\n");
   const last = tail.at(-1)?.trim() ?? "";
   return last === "" ? what : `${what}: ${last}`;
 }
 
-export function price(usd: number): string {
+export function formatUsd(usd: number): string {
   return `$${usd.toFixed(4)}`;
 }
 
@@ -72,16 +73,16 @@ function duration(seconds: number): string {
   return minutes < 60 ? `${minutes}m ${whole % 60}s` : `${Math.floor(minutes / 60)}h ${minutes % 60}m`;
 }
 
-/** Undefined: it is not over. The marks of its steps' sessions are the caller's since the commit that ended it. */
+/** Undefined: not over. The commit that ended it has passed the trust marks of its sessions on to the caller. */
 export async function readRelayResult(
   id: RelayId,
   { home, store: { relays } }: { readonly home: string; readonly store: Pick<Store, "relays"> },
 ): Promise<ToolResult | undefined> {
   const stored = await relays.get(id);
-  if (stored === undefined) return { text: `There is no relay ${id}.`, isError: true };
+  if (stored === undefined) return { text: `Unknown relay ${id}.`, isError: true };
   const record = toRecord(stored, await relays.steps(id));
   if (!isTerminal(record)) return undefined;
-  const summary = summarise(record, Date.parse(record.endedAt!));
+  const summary = summarise(record, Date.parse(record.endedAt ?? record.updatedAt));
   const hash = record.steps.findLast(({ artifactHash }) => artifactHash !== null)?.artifactHash ?? null;
   const output = finalOutput(record, hash === null ? undefined : await readKept(home, hash));
   return {
@@ -91,7 +92,7 @@ export async function readRelayResult(
   };
 }
 
-/** As much as a model gets of one result; the rest it can read. */
+/** Cuts a result for a model, which can read the rest from the artifact. */
 function shorten(text: string, { artifactPath }: RelayRecord): string {
   if (text.length <= MAX_RESULT_LENGTH) return text;
   const rest = text.length - MAX_RESULT_LENGTH;

@@ -20,7 +20,7 @@ function homeWith(text: string | undefined) {
 
 test.each([
   ["that is cut off", '{"thr_a1b2c3d4": {', /JSON/],
-  ["that holds a text", '"threads"', /no object/],
+  ["that holds a text", '"threads"', /not a JSON object/],
   ["that is a folder", undefined, /EISDIR/],
 ])("a file %s is said to be, and read again at the next start", async (_, text, problem) => {
   using home = homeWith(text);

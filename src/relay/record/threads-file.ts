@@ -1,80 +1,67 @@
 /**
- * `data/threads.json`, in which relays were kept before there was a ledger. It is read once and never written. What is
- * read is kept under the same ids, so that a crash in the midst of it costs nothing but reading it again.
+ * `data/threads.json`, the storage of relays before the ledger. It is imported once and never written. The relays keep
+ * their ids, so an import interrupted by a crash can be repeated.
  */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { hasCode } from "../../model/error-code.ts";
 import { isRelayId } from "../../model/ids.ts";
 import type { Store } from "../../store/store.ts";
 import { INTERRUPTED } from "./ending.ts";
-import { toStepChange, toStored } from "./kept-relay.ts";
+import { toEndedRelay } from "./kept-relay.ts";
 import { isObject } from "../templates/loose.ts";
 import { newRecord, timestamp } from "./new-record.ts";
-import { type AgentStep, isTerminal, type RelayRecord, type RelayStatus, type RelayStep } from "./record.ts";
+import { type AgentStep, isTerminal, RELAY_STATES, type RelayRecord, type RelayStep } from "./record.ts";
 
 export const THREADS_FILE = join("data", "threads.json");
 /** Records how many bytes of the file were imported. */
 const IMPORT_JOB = "relay-import";
-const STATUSES: readonly RelayStatus[] = [
-  "running",
-  "waiting",
-  "completed",
-  "failed",
-  "cancelled",
-  "aborted",
-];
 
-export interface Imported {
+interface ImportResult {
   readonly relays: number;
-  /** Entries that are no records. */
+  /** Invalid entries. */
   readonly skipped: number;
-  /** Why nothing could be read. It is tried again at the next start. */
+  /** Why nothing could be read. The next start tries again. */
   readonly problem?: string;
 }
 
-/** Undefined: there is nothing to import, or it was imported before. */
+/** Undefined: nothing to import, or already imported. */
 export async function importThreads(
   store: Pick<Store, "relays" | "progress">,
   home: string,
   nowMs: number,
-): Promise<Imported | undefined> {
+): Promise<ImportResult | undefined> {
   if ((await store.progress.get(IMPORT_JOB)) !== undefined) return undefined;
   const records = await readRecords(join(home, THREADS_FILE));
   if (records === undefined || records.problem !== undefined) return records;
   let relays = 0;
   for (const record of records.good) {
-    const { fresh } = await store.relays.create({
-      id: record.id,
-      template: record.templateName,
-      state: record.status,
-      record: toStored(record),
-      channel: record.channel,
-      steps: record.steps.map((step) => toStepChange(step)),
-      times: { createdAtMs: momentOf(record.createdAt, nowMs), endedAtMs: momentOf(record.endedAt, nowMs) },
-    });
+    const { createdAt, endedAt } = record;
+    const times = { createdAtMs: parseTime(createdAt, nowMs), endedAtMs: parseTime(endedAt, nowMs) };
+    const { fresh } = await store.relays.create(toEndedRelay(record, times));
     if (fresh) relays++;
   }
   await store.progress.set({ job: IMPORT_JOB, position: records.bytes });
   return { relays, skipped: records.skipped };
 }
 
-interface Records extends Imported {
+interface Records extends ImportResult {
   readonly good: readonly RelayRecord[];
   readonly bytes: number;
 }
 
-/** Undefined: there is no such file. Whatever else is wrong with it must not keep other relays from going on. */
+/** Undefined: no such file. Any other problem is a value, because it must not stop other relays. */
 async function readRecords(path: string): Promise<Records | undefined> {
   const none = { relays: 0, skipped: 0, good: [], bytes: 0 };
   try {
     const text = await readFile(path, "utf8");
     const parsed: unknown = JSON.parse(text);
-    if (typeof parsed !== "object" || parsed === null) return { ...none, problem: "it holds no object" };
+    if (typeof parsed !== "object" || parsed === null) return { ...none, problem: "it is not a JSON object" };
     const all: unknown[] = Object.values(parsed);
     const good = all.map(toRecord).filter((record) => record !== undefined);
     return { ...none, good, bytes: text.length, skipped: all.length - good.length };
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    if (hasCode(error, "ENOENT")) return undefined;
     return { ...none, problem: error instanceof Error ? error.message : String(error) };
   }
 }
@@ -118,12 +105,12 @@ const STEP_FIELDS = {
   endedAt: "string",
 } as const satisfies Partial<Record<keyof AgentStep, Kind>>;
 
-/** Undefined: it is no record. What had not ended was cut off. */
+/** Undefined: not a record. A relay that had not ended counts as interrupted. */
 function toRecord(value: unknown): RelayRecord | undefined {
   if (!isObject(value)) return undefined;
   const { id, status, steps } = value;
   if (typeof id !== "string" || !isRelayId(id)) return undefined;
-  const known = STATUSES.find((each) => each === status);
+  const known = RELAY_STATES.find((each) => each === status);
   if (known === undefined) return undefined;
   const given = fitting<RelayRecord>(value, RECORD_FIELDS);
   const blank = newRecord({
@@ -176,7 +163,7 @@ function toStep(step: Loose, stepIndex: number): RelayStep {
 
 type Loose = Readonly<Record<string, unknown>>;
 
-/** The fields that are what they should be. The others, and those that are null, are as in a new record. */
+/** The valid fields. The others, and null ones, stay as in a new record. */
 function fitting<T>(given: Loose, fields: Readonly<Record<string, Kind>>): Partial<T> {
   const fit = Object.entries(fields).filter(([name, kind]) =>
     kind === "object" ? isObject(given[name]) : typeof given[name] === kind,
@@ -184,7 +171,7 @@ function fitting<T>(given: Loose, fields: Readonly<Record<string, Kind>>): Parti
   return Object.fromEntries(fit.map(([name]) => [name, given[name]])) as Partial<T>;
 }
 
-function momentOf(text: string | null, otherwise: number): number {
+function parseTime(text: string | null, otherwise: number): number {
   const ms = Date.parse(text ?? "");
   return Number.isNaN(ms) ? otherwise : ms;
 }

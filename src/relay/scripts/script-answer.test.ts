@@ -42,19 +42,16 @@ test("a script may send a prompt to an agent of the relay, which wins over one o
 
 test("what is not as agreed is said", () => {
   const wrong: readonly (readonly [string, string])[] = [
-    ["done", 'It wrote something other than one JSON value: "done"'],
-    ["{} {}", 'It wrote something other than one JSON value: "{} {}"'],
-    ["[]", 'It wrote "[]", not an object'],
-    ["true", 'It wrote "true", not an object'],
-    ['{"insertAgent":"yes"}', 'insertAgent is "yes", not true or false'],
-    ['{"targetAgent":7}', "targetAgent is 7, not the name of an agent"],
-    ['{"insertAgent":true}', "It asked for an agent and gave no prompt"],
-    ['{"insertAgent":true,"prompt":" "}', "It asked for an agent and gave no prompt"],
-    ['{"insertAgent":true,"prompt":"x","profile":1}', "profile is 1, not a text"],
-    [
-      '{"targetAgent":"nobody","prompt":"x"}',
-      'targetAgent is "nobody", and the agents of this relay are planner, reviewer',
-    ],
+    ["done", 'Its output is not a single JSON value: "done"'],
+    ["{} {}", 'Its output is not a single JSON value: "{} {}"'],
+    ["[]", 'Expected a JSON object, got "[]"'],
+    ["true", 'Expected a JSON object, got "true"'],
+    ['{"insertAgent":"yes"}', 'insertAgent: expected true or false, got "yes"'],
+    ['{"targetAgent":7}', "targetAgent: expected the name of an agent, got 7"],
+    ['{"insertAgent":true}', "It requested an agent without a prompt"],
+    ['{"insertAgent":true,"prompt":" "}', "It requested an agent without a prompt"],
+    ['{"insertAgent":true,"prompt":"x","profile":1}', "profile: expected a string, got 1"],
+    ['{"targetAgent":"nobody","prompt":"x"}', 'targetAgent: expected one of planner, reviewer, got "nobody"'],
   ];
   for (const [output, error] of wrong)
     expect(parseScriptAnswer(output, ["planner", "reviewer"])).toEqual({ kind: "failed", error });

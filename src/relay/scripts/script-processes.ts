@@ -7,11 +7,11 @@ import type { RunProgram } from "./script.ts";
 const TIMES = {
   /** Between the request to end and the kill. */
   graceMs: 2_000,
-  /** How long processes that a script left behind have to finish their output. */
+  /** How long processes left behind by a script may still write output. */
   drainMs: 250,
 };
 
-/** The processes of scripts. Those that a crash left running are in a file, and ended by the next start. */
+/** The processes of scripts. They are noted in a file, so the next start can end those that survived a crash. */
 export class ScriptProcesses {
   readonly #ports: Pick<Ports, "environment" | "settings" | "log">;
   readonly #file: string;
@@ -27,7 +27,7 @@ export class ScriptProcesses {
     await endStrays(this.#file, this.#ports.log);
   }
 
-  /** Scripts are the owner's own, and get the variables that they name, beside those of Cortex. */
+  /** Scripts belong to the owner: they get the variables that they name, and those of Cortex. */
   runner(cortexVariables: Readonly<Record<string, string>> = {}): RunProgram {
     const { environment, settings } = this.#ports;
     return async ({ env, ...program }) => {
@@ -35,7 +35,7 @@ export class ScriptProcesses {
       let group: number | undefined;
       const onBegun = (begun: number): void => {
         group = begun;
-        void this.#strays.add(begun); // it never rejects, and is done before it is removed
+        void this.#strays.add(begun); // never rejects, and completes before the removal
       };
       try {
         return await runGroup({

@@ -66,7 +66,7 @@ test("a script that fails is told of, with the end of what it said", async () =>
     kind: "failed",
     error: expect.stringMatching(/^Exit code 127\n.*nonexistent-command-of-nobody/s),
   });
-  expect(await ask("kill -9 $$;")).toMatchObject({ error: "It was ended by SIGKILL" });
+  expect(await ask("kill -9 $$;")).toMatchObject({ error: "Killed by SIGKILL" });
 });
 
 test("of much that a script says of errors the end is kept", async () => {
@@ -81,14 +81,14 @@ test("of much that a script says of errors the end is kept", async () => {
 test("a script that is not there in a home that is not there fails", async () => {
   expect(await ask("true", { home: "/nonexistent" })).toMatchObject({
     kind: "failed",
-    error: expect.stringMatching(/^It could not be started: /),
+    error: expect.stringMatching(/^Failed to start: /),
   });
 });
 
 test("a script that hangs is ended", async () => {
   expect(await ask("sleep 600 & wait;", { timeoutMs: 300 })).toEqual({
     kind: "failed",
-    error: "It was not done after 300 ms",
+    error: "Timed out after 300 ms",
   });
 });
 
@@ -99,21 +99,21 @@ test("a script is stopped with all that it started when the relay is cancelled",
   const answer = ask(command, { home: home.path, signal: cancel.signal });
   await expect.poll(() => existsSync(join(home.path, "pid"))).toBe(true);
   cancel.abort();
-  expect(await answer).toEqual({ kind: "failed", error: "It was stopped" });
+  expect(await answer).toEqual({ kind: "failed", error: "Stopped" });
   await gone(Number(readFileSync(join(home.path, "pid"), "utf8")));
 });
 
 test("a script that ignores being told to end is killed", async () => {
   expect(await ask(`trap "" TERM; while :; do sleep 0.05; done;`, { timeoutMs: 300 })).toEqual({
     kind: "failed",
-    error: "It was not done after 300 ms",
+    error: "Timed out after 300 ms",
   });
 });
 
 test("a script that writes without end is ended", async () => {
   expect(await ask("yes;")).toEqual({
     kind: "failed",
-    error: `It wrote more than ${MAX_SCRIPT_OUTPUT_BYTES} bytes`,
+    error: `Output exceeded ${MAX_SCRIPT_OUTPUT_BYTES} bytes`,
   });
 });
 
@@ -126,7 +126,7 @@ test("as much as is allowed is read", async () => {
 test("a script that answers anything but JSON is told of", async () => {
   expect(await ask("echo all is well; echo careful >&2;")).toEqual({
     kind: "failed",
-    error: 'It wrote something other than one JSON value: "all is well"\ncareful',
+    error: 'Its output is not a single JSON value: "all is well"\ncareful',
   });
 });
 

@@ -1,22 +1,22 @@
 /**
- * Relay scripts: programs that are told where a relay stands and may ask for one more step.
+ * Relay scripts: programs that receive the state of a relay and may request one more step.
  *
- * A script is not ours and may do anything: hang, write without end, leave processes behind, answer nonsense. Nothing of
- * that fails the relay. Whatever does not end as agreed is a value that says what happened.
+ * A script is not ours and may do anything: hang, write endless output, leave processes behind, answer nonsense. None of
+ * that fails the relay: every failure is a value with its reason.
  */
 import { parseScriptAnswer, type ScriptAnswer } from "./script-answer.ts";
 import type { RelayScript } from "../templates/snapshot.ts";
 
-/** How a script is run: in a process group of its own, of which nothing is left when the promise resolves. */
+/** Runs a script in its own process group, which is gone when the promise resolves. */
 export type RunProgram = (program: Program) => Promise<ProgramEnd>;
 
 interface Program {
   readonly file: string;
   readonly args: readonly string[];
   readonly folder: string;
-  /** The variables that it is given beside those of every program. */
+  /** Environment variables it gets in addition to those of every program. */
   readonly env: readonly string[];
-  /** What it reads, if it does. */
+  /** Its standard input. */
   readonly input: string;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
@@ -25,28 +25,28 @@ interface Program {
 }
 
 interface ProgramEnd {
-  /** Undefined: it was ended by a signal. */
+  /** Undefined: a signal ended it. */
   readonly exitCode: number | undefined;
   readonly signal: string | undefined;
   readonly stopped: "timeout" | "aborted" | undefined;
 }
 
-/** How much a script may write. One that writes more is ended. */
+/** A script that writes more is stopped. */
 export const MAX_SCRIPT_OUTPUT_BYTES = 1024 * 1024;
-/** How much is kept of what it says of errors: the end. */
+/** How much of the end of its standard error is kept. */
 export const MAX_SCRIPT_ERROR_BYTES = 2048;
 
-export interface CommandRun {
+interface CommandRun {
   readonly script: RelayScript;
-  /** The folder that it runs in. */
+  /** The folder it runs in. */
   readonly home: string;
   readonly context: unknown;
   readonly signal: AbortSignal;
   readonly run: RunProgram;
 }
 
-export interface ScriptRun extends CommandRun {
-  /** The agents that it may name as a target. */
+interface ScriptRun extends CommandRun {
+  /** The agents it may target. */
   readonly slots: readonly string[];
 }
 
@@ -57,11 +57,11 @@ export async function runScript({ slots, ...command }: ScriptRun): Promise<Scrip
   return answer.kind === "failed" ? { kind: "failed", error: withErrors(answer.error, end.errors) } : answer;
 }
 
-export type CommandEnd =
+type CommandEnd =
   | { readonly kind: "done"; readonly output: string; readonly errors: Buffer }
   | { readonly kind: "failed"; readonly error: string };
 
-/** Runs a script, whatever it may answer. */
+/** Runs a script without interpreting its output. */
 export async function runCommand({ script, home, context, signal, run }: CommandRun): Promise<CommandEnd> {
   const tooMuch = new AbortController();
   const output: Buffer[] = [];
@@ -87,26 +87,26 @@ export async function runCommand({ script, home, context, signal, run }: Command
     });
     const problem =
       outputBytes > MAX_SCRIPT_OUTPUT_BYTES
-        ? `It wrote more than ${MAX_SCRIPT_OUTPUT_BYTES} bytes`
+        ? `Output exceeded ${MAX_SCRIPT_OUTPUT_BYTES} bytes`
         : problemOf(end, script.timeoutMs);
     if (problem !== undefined) return { kind: "failed", error: withErrors(problem, errors) };
     return { kind: "done", output: Buffer.concat(output).toString(), errors };
   } catch (error) {
     return {
       kind: "failed",
-      error: `It could not be started: ${error instanceof Error ? error.message : String(error)}`,
+      error: `Failed to start: ${error instanceof Error ? error.message : String(error)}`,
     };
   }
 }
 
 function problemOf({ exitCode, signal, stopped }: ProgramEnd, timeoutMs: number): string | undefined {
-  if (stopped === "timeout") return `It was not done after ${timeoutMs} ms`;
-  if (stopped === "aborted") return "It was stopped";
+  if (stopped === "timeout") return `Timed out after ${timeoutMs} ms`;
+  if (stopped === "aborted") return "Stopped";
   if (exitCode === 0) return undefined;
-  return exitCode === undefined ? `It was ended by ${signal ?? "a signal"}` : `Exit code ${exitCode}`;
+  return exitCode === undefined ? `Killed by ${signal ?? "a signal"}` : `Exit code ${exitCode}`;
 }
 
-/** A character that the cut went through is left out. */
+/** Drops a character that was cut in half. */
 function withErrors(problem: string, errors: Buffer): string {
   const tail = errors
     .toString()

@@ -1,9 +1,9 @@
-/** What a script of sessions is told, and where what it writes belongs. */
+/** The input of a session script, and the destination of its output. */
 import type { Config } from "../../config/config.ts";
 import type { Ports } from "../../feature/ports.ts";
 import { SCRIPT_ADAPTER } from "../../model/event.ts";
-import type { AgentId, DispatchId, EventId, ItemId, PersonaId, TurnId } from "../../model/ids.ts";
-import type { Json } from "../../model/json.ts";
+import { type AgentId, dispatchIds, type EventId, type PersonaId, type TurnId } from "../../model/ids.ts";
+import { isJsonObject, type Json } from "../../model/json.ts";
 import type { SessionKey } from "../../model/session-key.ts";
 import { present } from "../../model/present.ts";
 import { authorityOf } from "../../personas/authority.ts";
@@ -14,13 +14,13 @@ import type { Change, NewDispatch, QueueItem, Store, StoredEvent } from "../../s
 export interface Occasion {
   readonly moment: SessionMoment;
   readonly session: SessionKey;
-  /** The one that is done, or the last of the thread that was closed. */
+  /** The turn that ended, or the last one of the thread that was closed. */
   readonly turn: TurnId | undefined;
-  /** The message that it has answered. */
+  /** The message it answered. */
   readonly cause: EventId | undefined;
   readonly agent: AgentId;
   readonly persona: PersonaId;
-  /** Of whoever the turn has answered. */
+  /** Of the person that the turn answered. */
   readonly permissions: Json | undefined;
   readonly delivery: Json | undefined;
   readonly context: SessionScriptContext;
@@ -37,7 +37,7 @@ interface SessionScriptContext {
   readonly timestampIso: string;
 }
 
-/** Undefined: no script is for it. */
+/** Undefined: the change concerns no script. */
 export async function describeOccasion(
   change: Change,
   { store, settings }: Pick<Ports, "store" | "settings">,
@@ -82,7 +82,7 @@ function isPersons(event: StoredEvent, config: Config): boolean {
   return ["owner", "paired"].includes(authorityOf(event, config));
 }
 
-/** The same, for scripts that read no JSON. */
+/** The context as variables, for scripts that do not read JSON. */
 export function variablesOf(context: SessionScriptContext): Readonly<Record<string, string>> {
   return {
     CORTEX_HOOK_CHANNEL: context.channel,
@@ -93,12 +93,11 @@ export function variablesOf(context: SessionScriptContext): Readonly<Record<stri
   };
 }
 
-/** What is said on `/new` is said to the thread that was closed, and not to the one that begins. */
-export function dispatchFor(occasion: Occasion, mintId: () => string): NewDispatch {
+/** After `/new`, the output goes to the thread that was closed, not to the new one. */
+export function dispatchOutput(occasion: Occasion, mintId: () => string): NewDispatch {
   const { moment, session, turn, agent, persona, permissions, delivery } = occasion;
   return {
-    id: mintId() as DispatchId,
-    item: mintId() as ItemId,
+    ...dispatchIds(mintId),
     hook: SCRIPT_ADAPTER,
     target:
       moment === "onNew" && turn !== undefined
@@ -109,7 +108,7 @@ export function dispatchFor(occasion: Occasion, mintId: () => string): NewDispat
   };
 }
 
-/** The thread that a session had before it was started afresh ends with the last turn that it had by then. */
+/** The last turn of a session at the time of its reset, which ends the closed thread. */
 async function closedTurn(
   session: SessionKey,
   atMs: number,
@@ -123,12 +122,10 @@ async function closedTurn(
   return row?.["id"] as TurnId | undefined;
 }
 
-/** Where the answer went, goes what is said next. */
+/** The output goes where the answer went. */
 function deliveryOf({ event, dispatches }: QueueItem): Json | undefined {
   const wanted = dispatches.find(({ delivery }) => delivery !== undefined)?.delivery;
-  return event.place === undefined ? wanted : { ...placeOf(event), ...(wanted as object | undefined) };
-}
-
-function placeOf({ channel, account, place, topic }: StoredEvent): { readonly [field: string]: Json } {
-  return present({ channel, place: place!, account, topic });
+  const { channel, account, place, topic } = event;
+  if (place === undefined) return wanted;
+  return { ...present({ channel, place, account, topic }), ...(isJsonObject(wanted) ? wanted : {}) };
 }

@@ -3,26 +3,27 @@
  * first is one commit with the position in the change feed.
  */
 import { eventId, SCRIPT_ADAPTER, splitEventId } from "../../model/event.ts";
+import type { Ports } from "../../feature/ports.ts";
 import type { TurnId } from "../../model/ids.ts";
 import type { SessionKey } from "../../model/session-key.ts";
 import type { SessionMoment } from "../templates/session-scripts-file.ts";
 import type { NewEvent, Store } from "../../store/store.ts";
 
-/** What is kept of a script beside what it said. */
-export interface Told {
+/** The facts recorded about a run of a script. */
+interface RunFacts {
   readonly moment: SessionMoment;
   readonly session: SessionKey;
   readonly turn: TurnId | null;
   readonly command: string;
 }
 
-export interface Begun {
+export interface StartedRun {
   readonly id: string;
-  readonly told: Told;
+  readonly facts: RunFacts;
 }
 
 const JOB = "session-scripts";
-/** How many of the latest events are searched for scripts that a crash interrupted. */
+/** How many of the latest events are searched for scripts interrupted by a crash. */
 const RECENT = 200;
 /** Part of the ids of scripts since the first version: with another format, a script could run again after an update. */
 const SEQ_DIGITS = 16;
@@ -32,13 +33,7 @@ export class ScriptLog {
   readonly #store: Pick<Store, "events" | "progress">;
   readonly #clock: () => number;
 
-  constructor({
-    store,
-    clock,
-  }: {
-    readonly store: Pick<Store, "events" | "progress">;
-    readonly clock: () => number;
-  }) {
+  constructor({ store, clock }: Pick<Ports, "store" | "clock">) {
     this.#store = store;
     this.#clock = clock;
   }
@@ -57,38 +52,45 @@ export class ScriptLog {
    * Undefined: the script was started before. The position stays before its change, because one change can start several
    * scripts.
    */
-  async begin(seq: number, told: Told): Promise<Begun | undefined> {
-    const id = `${String(seq).padStart(SEQ_DIGITS, "0")}:${told.turn ?? told.session}`;
-    const event = this.#eventOf(id, null, told);
+  async begin(seq: number, facts: RunFacts): Promise<StartedRun | undefined> {
+    const id = `${String(seq).padStart(SEQ_DIGITS, "0")}:${facts.turn ?? facts.session}`;
+    const event = this.#eventOf(id, null, facts);
     const progress = { job: JOB, position: seq - 1 };
     const { fresh } = await this.#store.events.accept(event, { progress });
-    return fresh ? { id, told } : undefined;
+    return fresh ? { id, facts } : undefined;
   }
 
-  /** The event that says that a script has ended, and what it wrote. */
-  endOf({ id, told }: Begun, content: string | null): NewEvent {
-    return this.#eventOf(`${id}${END}`, content, told);
+  /** The event that records the end of a script and its output. */
+  endOf({ id, facts }: StartedRun, content: string | null): NewEvent {
+    return this.#eventOf(`${id}${END}`, content, facts);
   }
 
-  async end(begun: Begun): Promise<void> {
-    await this.#store.events.accept(this.endOf(begun, null));
+  async end(started: StartedRun): Promise<void> {
+    await this.#store.events.accept(this.endOf(started, null));
   }
 
-  async fail({ id, told }: Begun, line: string): Promise<void> {
-    await this.#store.events.accept(this.#eventOf(`${id}${END}`, line, { ...told, failed: true }));
+  async fail({ id, facts }: StartedRun, line: string): Promise<void> {
+    await this.#store.events.accept(this.#eventOf(`${id}${END}`, line, { ...facts, failed: true }));
   }
 
-  /** Those that have begun and never ended. Only where none runs: at the start. */
-  async cutOff(): Promise<Begun[]> {
+  /** Scripts that started and never ended. Only valid while none is running: at the start. */
+  async cutOff(): Promise<StartedRun[]> {
     const { items } = await this.#store.events.list({ channel: SCRIPT_ADAPTER, limit: RECENT });
-    const all = items.map(({ id, metadata }) => ({ id: splitEventId(id).sourceId, told: toTold(metadata) }));
+    const all = items.map(({ id, metadata }) => ({
+      id: splitEventId(id).sourceId,
+      facts: factsIn(metadata),
+    }));
     const ids = new Set(all.map(({ id }) => id));
-    return all.flatMap(({ id, told }) =>
-      told === undefined || id.endsWith(END) || ids.has(`${id}${END}`) ? [] : [{ id, told }],
+    return all.flatMap(({ id, facts }) =>
+      facts === undefined || id.endsWith(END) || ids.has(`${id}${END}`) ? [] : [{ id, facts }],
     );
   }
 
-  #eventOf(sourceId: string, content: string | null, metadata: Told & { readonly failed?: true }): NewEvent {
+  #eventOf(
+    sourceId: string,
+    content: string | null,
+    metadata: RunFacts & { readonly failed?: true },
+  ): NewEvent {
     return {
       id: eventId(SCRIPT_ADAPTER, { kind: "id", sourceId }),
       channel: SCRIPT_ADAPTER,
@@ -100,8 +102,8 @@ export class ScriptLog {
   }
 }
 
-/** Earlier versions also recorded their position as events, without saying anything about a script. */
-function toTold(metadata: unknown): Told | undefined {
-  const isTold = typeof metadata === "object" && metadata !== null && "moment" in metadata;
-  return isTold ? (metadata as Told) : undefined;
+/** Undefined: the event records a position, as earlier versions did, not a script. */
+function factsIn(metadata: unknown): RunFacts | undefined {
+  const isScript = typeof metadata === "object" && metadata !== null && "moment" in metadata;
+  return isScript ? (metadata as RunFacts) : undefined;
 }

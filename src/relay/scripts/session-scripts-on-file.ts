@@ -5,10 +5,10 @@ import { configFolder, SESSION_SCRIPTS_FILE } from "../../config/read.ts";
 import type { Ports } from "../../feature/ports.ts";
 import type { SessionScriptRunner } from "./session-scripts.ts";
 
-/** How long a new file with scripts can go unnoticed. */
+/** How long a new scripts file may go unnoticed. */
 const LOOK_MS = 1_000;
 
-/** Most homes have no session scripts: what runs them is loaded once there is a file that names some. */
+/** Most homes have no session scripts, so their runner is only loaded once the scripts file exists. */
 export class SessionScriptsOnFile implements AsyncDisposable {
   readonly #ports: Ports;
   readonly #file: string;
@@ -21,7 +21,7 @@ export class SessionScriptsOnFile implements AsyncDisposable {
     this.#file = join(configFolder(ports.home), SESSION_SCRIPTS_FILE);
   }
 
-  /** Await it before any turn is taken up: everything that happens from then on is seen. */
+  /** Await it before any turn starts: no later change is missed. */
   async start(): Promise<void> {
     await this.#look({ isNew: false });
     if (this.#opening === undefined)

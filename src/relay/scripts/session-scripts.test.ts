@@ -180,13 +180,13 @@ test("a script that writes nothing is no turn, and its end is recorded", async (
 
 test.each([
   ["fails", { command: "echo bad >&2; exit 3; echo" }, "Exit code 3 bad"],
-  ["hangs", { command: "sleep 600;", timeout: 100 }, "It was not done after 100 ms"],
+  ["hangs", { command: "sleep 600;", timeout: 100 }, "Timed out after 100 ms"],
 ])("a script that %s is one line in the log and in the ledger", async (_, onMessageEnd, error) => {
   using home = makeHome({ onMessageEnd });
   await using cortex = await home.open();
   await say(cortex, "hello");
   const [end] = await ended(cortex, 1);
-  const line = `The script onMessageEnd of ${MAIN_SESSION} has failed: ${error}`;
+  const line = `Script onMessageEnd of ${MAIN_SESSION} failed: ${error}`;
   expect(end).toMatchObject({ content: line, metadata: { failed: true } });
   expect(home.logged).toContain(line);
   expect(await texts(cortex)).toEqual(["answered"]);
@@ -233,7 +233,7 @@ test("a script that was cut off by a crash is not run again, and that is told", 
   await using cortex = await home.open();
   const [end] = await ended(cortex, 1);
   expect(end!.id).toMatch(/:turn:end$/);
-  expect(end!.content).toMatch(/has failed: Cortex ended in the middle of it$/);
+  expect(end!.content).toMatch(/failed: Cortex stopped while it was running$/);
   expect(home.seen()).toEqual([]);
 });
 

@@ -1,10 +1,10 @@
 /**
- * Runs the scripts of sessions: `onMessageEnd` after a turn that answers a person, `onNew` after `/new`. What a script
- * writes is said to the agent of the session.
+ * Runs session scripts: `onMessageEnd` after a turn that answers a person, `onNew` after `/new`. The output of a script is
+ * sent to the agent of the session.
  *
- * What is to be done follows from the feed of changes, and the ledger says how far that was looked at and which scripts
- * have begun: none is run twice, none is passed over after a crash, and one that a crash cut off is told of. A turn that
- * came of a script answers no person, and runs none.
+ * The runner follows the change feed. The ledger records its position and the scripts that started, so no script runs
+ * twice or is missed after a crash, and a script interrupted by a crash is reported. A turn started by a script's output
+ * answers no person and runs no script.
  */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -12,23 +12,24 @@ import { join } from "node:path";
 import { configFolder, SESSION_SCRIPTS_FILE } from "../../config/read.ts";
 import { count } from "../../model/count.ts";
 import { CortexError } from "../../model/errors.ts";
+import { present } from "../../model/present.ts";
 import { WakeLoop } from "../../model/wake-loop.ts";
 import type { Ports } from "../../feature/ports.ts";
 import { runCommand } from "./script.ts";
 import { ScriptProcesses } from "./script-processes.ts";
 import { readSessionScripts, type SessionMoment } from "../templates/session-scripts-file.ts";
 import type { RelayScript } from "../templates/snapshot.ts";
-import type { Change, NewEvent } from "../../store/store.ts";
-import { type Begun, ScriptLog } from "./session-script-log.ts";
-import { describeOccasion, dispatchFor, type Occasion, variablesOf } from "./session-occasion.ts";
+import type { Change } from "../../store/store.ts";
+import { ScriptLog, type StartedRun } from "./session-script-log.ts";
+import { describeOccasion, dispatchOutput, type Occasion, variablesOf } from "./session-occasion.ts";
 
 /** How many run at the same time. */
 export const MAX_SESSION_SCRIPTS = 8;
-/** What happened longer ago than this while nobody looked is passed over, and that is said. */
+/** Changes older than this when they are first seen are skipped, with a log line. */
 export const MAX_LATE_MS = 3_600_000;
-/** Wake-ups can be lost, and the file can go and come. */
+/** Wake-ups can be lost, and the file can be removed and created. */
 const LOOK_MS = 1_000;
-/** Changes that are read at a time. */
+/** Changes per read. */
 const BATCH = 500;
 
 export class SessionScriptRunner implements AsyncDisposable {
@@ -38,12 +39,12 @@ export class SessionScriptRunner implements AsyncDisposable {
   readonly #running = new Set<Promise<void>>();
   readonly #abort = new AbortController();
   readonly #loop: WakeLoop;
-  /** The change that was looked at last. Undefined: nobody looks. */
+  /** The last change processed. Undefined: not following the feed. */
   #at: number | undefined;
   #isNew: boolean;
-  #told = "";
+  #reported = "";
 
-  /** A file that is new does not mean what happened before it was there. */
+  /** A new file does not apply to changes made before it existed. */
   constructor(ports: Ports, { isNew }: { readonly isNew: boolean }) {
     this.#ports = ports;
     this.#ledger = new ScriptLog(ports);
@@ -58,14 +59,14 @@ export class SessionScriptRunner implements AsyncDisposable {
     });
   }
 
-  /** To be awaited before anything is taken up: what happens from then on is seen. */
+  /** Await it before any turn starts: no later change is missed. */
   async start(): Promise<void> {
     await this.#processes.endStrays();
-    if (this.#isThere()) this.#at = await this.#begin().catch(() => undefined); // and once more below
+    if (this.#isThere()) this.#at = await this.#begin().catch(() => undefined); // the loop tries again
     this.#loop.start();
   }
 
-  /** Scripts are ended, and that is recorded; also how far was looked, so that the next start need not look again. */
+  /** Stops running scripts and records that, and the position, for the next start. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#abort.abort();
     await this.#loop[Symbol.asyncDispose]();
@@ -91,13 +92,13 @@ export class SessionScriptRunner implements AsyncDisposable {
     }
   }
 
-  /** Where to go on: after what the process before this one has begun. A file that is new begins with what comes now. */
+  /** The position to continue from: that of the previous process. A new file starts with the next change. */
   async #begin(): Promise<number> {
     const position = this.#isNew ? undefined : await this.#ledger.position();
     if (position !== undefined) {
-      // Nobody knows how far those came that a crash has cut off: they are not run again.
-      for (const begun of await this.#ledger.cutOff())
-        await this.#fail(begun, "Cortex ended in the middle of it");
+      // It is unknown how far an interrupted script came, so it is not run again.
+      for (const started of await this.#ledger.cutOff())
+        await this.#fail(started, "Cortex stopped while it was running");
       return position;
     }
     const at = await this.#ports.store.changes.last();
@@ -108,8 +109,8 @@ export class SessionScriptRunner implements AsyncDisposable {
   async #follow(): Promise<void> {
     const { store, clock, log } = this.#ports;
     let late = 0;
-    for (;;) {
-      const { changes, seq, gap } = await store.changes.since(this.#at!, { limit: BATCH });
+    while (this.#at !== undefined) {
+      const { changes, seq, gap } = await store.changes.since(this.#at, { limit: BATCH });
       if (gap) log("The change feed was truncated; some session scripts were skipped.");
       for (const change of changes) {
         if (this.#isClosed) return;
@@ -133,24 +134,24 @@ export class SessionScriptRunner implements AsyncDisposable {
     while (this.#running.size >= MAX_SESSION_SCRIPTS) await Promise.race(this.#running);
     if (this.#isClosed) return;
     const { session, turn = null } = occasion;
-    const begun = await this.#ledger.begin(change.seq, { moment, session, turn, command: script.command });
-    if (begun === undefined) return;
-    const run = this.#run(begun, script, occasion)
-      .catch((error: unknown) => this.#ports.log(`${describe(begun)}: ${String(error)}`))
+    const started = await this.#ledger.begin(change.seq, { moment, session, turn, command: script.command });
+    if (started === undefined) return;
+    const run = this.#run(started, script, occasion)
+      .catch((error: unknown) => this.#ports.log(`${describe(started)}: ${String(error)}`))
       .finally(() => this.#running.delete(run));
     this.#running.add(run);
   }
 
-  /** What is wrong with the file is said once. */
+  /** Logs the same problems only once. */
   async #scriptFor(moment: SessionMoment): Promise<RelayScript | undefined> {
     const { scripts, problems } = await readSessionScripts(configFolder(this.#ports.home));
     const text = problems.map(({ source, path, message }) => `${source} ${path} ${message}`).join("; ");
-    if (text !== "" && text !== this.#told) this.#ports.log(`Invalid session scripts: ${text}`);
-    this.#told = text;
+    if (text !== "" && text !== this.#reported) this.#ports.log(`Invalid session scripts: ${text}`);
+    this.#reported = text;
     return scripts[moment];
   }
 
-  async #run(begun: Begun, script: RelayScript, occasion: Occasion): Promise<void> {
+  async #run(started: StartedRun, script: RelayScript, occasion: Occasion): Promise<void> {
     const { home } = this.#ports;
     const { context } = occasion;
     const end = await runCommand({
@@ -160,37 +161,32 @@ export class SessionScriptRunner implements AsyncDisposable {
       signal: this.#abort.signal,
       run: this.#processes.runner(variablesOf(context)),
     });
-    if (end.kind === "failed") return this.#fail(begun, end.error);
+    if (end.kind === "failed") return this.#fail(started, end.error);
     const output = end.output.trim();
     try {
-      if (output === "") await this.#ledger.end(begun);
-      else await this.#say(begun, output, occasion);
+      if (output === "") await this.#ledger.end(started);
+      else await this.#say(started, output, occasion);
     } catch (error) {
       if (!(error instanceof CortexError) || error.code === "store_writer_lost") throw error;
-      await this.#fail(begun, error.message);
+      await this.#fail(started, error.message);
     }
   }
 
-  /** What the script wrote, as a message to the session: one commit with the record that it has ended. */
-  async #say(begun: Begun, content: string, occasion: Occasion): Promise<void> {
+  /** Sends the output to the session, in one commit with the record of the script's end. */
+  async #say(started: StartedRun, content: string, occasion: Occasion): Promise<void> {
     const { store, mintId, slots } = this.#ports;
-    const dispatch = dispatchFor(occasion, mintId);
+    const dispatch = dispatchOutput(occasion, mintId);
+    const event = { ...this.#ledger.endOf(started, content), ...present({ cause: occasion.cause }) };
     await slots.withSlot(async (claim) => {
-      const accepted = await store.events.accept(
-        { ...this.#ledger.endOf(begun, content), ...causeOf(occasion) },
-        {
-          dispatch,
-          ...(claim === undefined ? {} : { claim }),
-        },
-      );
+      const accepted = await store.events.accept(event, { dispatch, ...present({ claim }) });
       return { result: undefined, claim: accepted.dispatched?.claim };
     });
   }
 
-  async #fail(begun: Begun, error: string): Promise<void> {
-    const line = `${describe(begun)}: ${error.replaceAll(/\s+/g, " ").trim()}`;
+  async #fail(started: StartedRun, error: string): Promise<void> {
+    const line = `${describe(started)}: ${error.replaceAll(/\s+/g, " ").trim()}`;
     this.#ports.log(line);
-    await this.#ledger.fail(begun, line);
+    await this.#ledger.fail(started, line);
   }
 }
 
@@ -200,10 +196,6 @@ function momentOf(change: Change): SessionMoment | undefined {
   return isAnswer ? "onMessageEnd" : undefined;
 }
 
-function causeOf({ cause }: Occasion): Pick<NewEvent, "cause"> {
-  return cause === undefined ? {} : { cause };
-}
-
-function describe({ told: { moment, session } }: Begun): string {
-  return `The script ${moment} of ${session} has failed`;
+function describe({ facts: { moment, session } }: StartedRun): string {
+  return `Script ${moment} of ${session} failed`;
 }

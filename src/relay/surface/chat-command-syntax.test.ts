@@ -80,23 +80,25 @@ test("both commands cancel: what runs here, a relay, or everything", () => {
 
 test("what is wrong with a command is said, with all that there are", () => {
   const wrong: Record<string, string> = {
-    "!thread coder-review": '"coder-review" is given no message',
-    "!thread add": "!thread add names no agent",
-    "!thread status thr_1": '"thr_1" is not the id of a relay',
-    "!thread cancel everything": '"everything" is not the id of a relay',
-    "!cancel thr_a1b2c3d4 thr_00000000": '"thr_a1b2c3d4 thr_00000000" is not the id of a relay',
-    "!thread list all": '!thread list does not know "all"',
-    "!thread agents now": '!thread agents does not know "now"',
-    "!thread --help": '"--help" is not known to !thread',
+    "!thread coder-review": 'Missing message for "coder-review"',
+    "!thread add": "Missing agent for !thread add",
+    "!thread status thr_1": 'Invalid relay id "thr_1"',
+    "!thread cancel everything": 'Invalid relay id "everything"',
+    "!cancel thr_a1b2c3d4 thr_00000000": 'Invalid relay id "thr_a1b2c3d4 thr_00000000"',
+    "!thread list all": 'Unexpected argument "all" of !thread list',
+    "!thread agents now": 'Unexpected argument "now" of !thread agents',
+    "!thread --help": 'Unknown option "--help" of !thread',
   };
   for (const [text, message] of Object.entries(wrong))
     expect(() => parseRelayCommand(text)).toThrow(
-      expect.objectContaining({ code: "usage", message, hint: `Write one of these:\n${RELAY_USAGE}` }),
+      expect.objectContaining({ code: "usage", message, hint: `Available commands:\n${RELAY_USAGE}` }),
     );
 });
 
 test("a long mistake is shown in part", () => {
-  expect(() => parseRelayCommand(`!thread status ${"x".repeat(10_000)}`)).toThrow(/^"x{199}…$/);
+  expect(() => parseRelayCommand(`!thread status ${"x".repeat(10_000)}`)).toThrow(
+    /^Invalid relay id "x{182}…$/,
+  );
 });
 
 test("every text is a command, none, or an error with the usage", () => {

@@ -1,19 +1,19 @@
-/** `!thread …` and `!cancel …`, as people write them in a chat. */
+/** The syntax of the chat commands `!thread …` and `!cancel …`. */
 import { CortexError } from "../../model/errors.ts";
 import { isRelayId, type RelayId } from "../../model/ids.ts";
 import { isThreadCommand } from "../templates/endpoint.ts";
 
 export type RelayCommand =
-  /** Whether the name is a template's or an agent's is for whoever knows them: a template's wins. */
+  /** The name of a template, else of an agent. */
   | { readonly kind: "start"; readonly name: string; readonly message: string }
   | { readonly kind: "add"; readonly agent: string; readonly message: string | undefined }
-  /** Without an id it is the relay that is under way in the place where it was written. */
+  /** Without an id: the running relay of the place. */
   | { readonly kind: "say"; readonly id: RelayId | undefined; readonly text: string }
-  /** `running`: wherever they were started. */
+  /** `running`: in all places. */
   | { readonly kind: "list"; readonly scope: "here" | "running" }
-  /** What is under way in the place where it was asked. */
+  /** The running relay of the place. */
   | { readonly kind: "active" }
-  /** Without an id it is the relay of the place where it was asked. */
+  /** Without an id: the relay of the place. */
   | { readonly kind: "status"; readonly id: RelayId | undefined }
   | { readonly kind: "cancel"; readonly which: CancelTarget }
   | { readonly kind: "agents" }
@@ -22,12 +22,11 @@ export type RelayCommand =
 
 export type CancelTarget = { readonly id: RelayId } | "here" | "all";
 
-/** Undefined: it is a message like any other. What begins like a command and is none is `usage`. */
+/** Undefined: not a command. A malformed command is `usage`. */
 export function parseRelayCommand(text: string): RelayCommand | undefined {
-  const match = /^!(?<command>thread|cancel)(?:\s+(?<rest>[\s\S]*))?$/.exec(text.trim());
-  if (match === null) return undefined;
-  const rest = (match.groups!["rest"] ?? "").trim();
-  return match.groups!["command"] === "cancel" ? parseCancel(rest) : parseThread(rest);
+  const [, command, rest = ""] = /^!(thread|cancel)(?:\s+([\s\S]*))?$/.exec(text.trim()) ?? [];
+  if (command === undefined) return undefined;
+  return command === "cancel" ? parseCancel(rest.trim()) : parseThread(rest.trim());
 }
 
 function parseThread(text: string): RelayCommand {
@@ -56,14 +55,14 @@ function parseThread(text: string): RelayCommand {
 }
 
 function parseStart(name: string, message: string): RelayCommand {
-  if (name.startsWith("-")) throw usage(`"${name}" is not known to !thread`);
-  if (message === "") throw usage(`"${name}" is given no message`);
+  if (name.startsWith("-")) throw usage(`Unknown option "${name}" of !thread`);
+  if (message === "") throw usage(`Missing message for "${name}"`);
   return { kind: "start", name, message };
 }
 
 function parseAdd(text: string): RelayCommand {
   const { word: agent, rest } = splitWord(text);
-  if (agent === "") throw usage("!thread add names no agent");
+  if (agent === "") throw usage("Missing agent for !thread add");
   return { kind: "add", agent, message: rest === "" ? undefined : rest };
 }
 
@@ -71,7 +70,7 @@ function parseSay(text: string): RelayCommand {
   const { word, rest } = splitWord(text);
   const id = readId(word);
   const said = id === undefined ? text : rest;
-  if (said === "") throw usage("!thread say has no text");
+  if (said === "") throw usage("Missing text for !thread say");
   return { kind: "say", id, text: said };
 }
 
@@ -84,41 +83,41 @@ function parseCancel(text: string): RelayCommand {
 function parseId(text: string): RelayId {
   const id = readId(text);
   if (id !== undefined) return id;
-  throw usage(`"${text}" is not the id of a relay`);
+  throw usage(`Invalid relay id "${text}"`);
 }
 
-/** As people copy it: in any case, and perhaps as code. Undefined: it is none. */
+/** Accepts any case, and backticks around it. Undefined: not an id. */
 function readId(text: string): RelayId | undefined {
   const id = text.replace(/^`(?<id>.*)`$/, "$<id>").toLowerCase();
   return isRelayId(id) ? id : undefined;
 }
 
 function requireNothing(word: string, rest: string): void {
-  if (rest !== "") throw usage(`!thread ${word} does not know "${rest}"`);
+  if (rest !== "") throw usage(`Unexpected argument "${rest}" of !thread ${word}`);
 }
 
 function splitWord(text: string): { word: string; rest: string } {
-  const word = /^\S*/.exec(text)![0];
+  const [word = ""] = /^\S*/.exec(text) ?? [];
   return { word, rest: text.slice(word.length).trim() };
 }
 
-export const RELAY_USAGE = `!thread: what is under way in this place
+export const RELAY_USAGE = `!thread: show the running relay of this place
 !thread <template or agent> <message>: start a relay
-!thread add <agent> [message]: let one more agent go on
-!thread say [id] <text>: answer the relay, or tell its next step something
-!thread list: the relays of this place
-!thread list --running: all that run
-!thread status [id]: all of a relay, step by step
+!thread add <agent> [message]: continue with another agent
+!thread say [id] <text>: answer the relay, or add input for its next step
+!thread list: list the relays of this place
+!thread list --running: list all running relays
+!thread status [id]: show a relay step by step
 !thread cancel [id]
 !thread agents
 !thread templates
 !thread help
 !cancel [id | --all]`;
 
-/** Enough of what was written to recognise it. */
+/** Enough to recognise the input. */
 const MAX_SHOWN = 200;
 
 function usage(problem: string): CortexError {
   const shown = problem.length > MAX_SHOWN ? `${problem.slice(0, MAX_SHOWN).toWellFormed()}…` : problem;
-  return new CortexError("usage", shown, { hint: `Write one of these:\n${RELAY_USAGE}` });
+  return new CortexError("usage", shown, { hint: `Available commands:\n${RELAY_USAGE}` });
 }

@@ -22,7 +22,7 @@ function idIn(reply: string): { readonly id: RelayId } {
 test("a template is started by its name, and its relay is of the session that it was started in", async () => {
   await using cortex = await open();
   const reply = await write(cortex, "!thread pair a letter\nto my aunt", { session: "post" });
-  expect(reply).toMatch(/^▶️ Thread `thr_\w{8}` \(pair\) has begun with writer\.\n.*!cancel thr_/);
+  expect(reply).toMatch(/^▶️ Thread `thr_\w{8}` \(pair\) started with writer\.\n.*!cancel thr_/);
   const record = await ended(cortex, idIn(reply));
   expect(record).toMatchObject({
     templateName: "pair",
@@ -66,7 +66,7 @@ test("what is under way is shown, listed wherever it was started, and cancelled"
 
   expect(await write(cortex, "!thread cancel")).toBe(`Cancelled \`${id}\`.`);
   expect(await ended(cortex, { id })).toMatchObject({ status: "cancelled" });
-  expect(await write(cortex, `!cancel ${id}`)).toBe(`\`${id}\` was over already.`);
+  expect(await write(cortex, `!cancel ${id}`)).toBe(`\`${id}\` has already ended.`);
   expect(await write(cortex, "!cancel --all")).toBe(`Cancelled \`${other.id}\`.`);
   await ended(cortex, other);
   expect(await write(cortex, "!thread list --running")).toBe("No threads are running.");
@@ -90,7 +90,7 @@ test("which of several relays is cancelled is not guessed", async () => {
   const one = idIn(await write(cortex, "!thread pair slow"));
   const two = idIn(await write(cortex, "!thread writer slow"));
   const [head, ...lines] = (await write(cortex, "!cancel")).split("\n");
-  expect(head).toBe("2 threads run here. Write `!cancel <id>` for one of them:");
+  expect(head).toBe("2 threads are running here. Choose one with `!cancel <id>`:");
   expect(lines.map((line) => idIn(line).id).toSorted()).toEqual([one.id, two.id].toSorted());
   expect(await write(cortex, `!thread cancel ${two.id}`)).toBe(`Cancelled \`${two.id}\`.`);
   await ended(cortex, two);
@@ -142,7 +142,7 @@ test.each([
   ["!thread add nobody", "agent_unknown", "Unknown agent: `nobody`"],
   ["!thread status thr_00000000", "relay_unknown", "thr_00000000"],
   ["!cancel thr_00000000", "relay_unknown", "thr_00000000"],
-  ["!thread pair", "usage", "no message"],
+  ["!thread pair", "usage", "Missing message"],
   ["!thread list all", "usage", "list"],
   ["!cancel everything", "usage", "everything"],
 ])("%s is refused", async (content, code, message) => {

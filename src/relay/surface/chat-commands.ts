@@ -1,4 +1,4 @@
-/** What `!thread …` and `!cancel …` do, and what they reply. */
+/** Carries out `!thread …` and `!cancel …`, and makes their replies. */
 import { count } from "../../model/count.ts";
 import { CortexError } from "../../model/errors.ts";
 import type { RelayId } from "../../model/ids.ts";
@@ -14,14 +14,15 @@ import {
   SHOWN_RELAYS,
 } from "./chat-texts.ts";
 import { type CancelTarget, RELAY_USAGE, type RelayCommand } from "./chat-command-syntax.ts";
+import { unknownRelay } from "../record/kept-relay.ts";
 import { isTerminal, type RelayRecord } from "../record/record.ts";
+import type { StoredTurn } from "../../store/store.ts";
 import { problemsHint } from "../templates/reload-texts.ts";
 import type { RelayConfig } from "../templates/snapshot.ts";
 import type { Ports } from "../../feature/ports.ts";
 import type { ChatOrigin } from "../../intake/chat-commands.ts";
-import type { Relays, RelaySaid } from "../relays.ts";
+import type { RelayAddition, Relays, RelaySaid } from "../relays.ts";
 
-/** What commands act on. */
 interface RelayChat extends Pick<Ports, "store" | "clock"> {
   readonly relays: Relays;
 }
@@ -79,7 +80,7 @@ async function start(
   return describeStarted(record);
 }
 
-/** Goes on with what was done last in the session: a relay, or a turn, which becomes one. */
+/** Continues the latest work of the session: a relay, or a turn, which becomes one. */
 async function add(
   { agent, message }: Extract<RelayCommand, { kind: "add" }>,
   origin: ChatOrigin,
@@ -90,18 +91,20 @@ async function add(
   const [newest] = await listed("here", origin, relays);
   const { head } = (await store.sessions.get(origin.session)) ?? {};
   const turn = head === undefined ? undefined : await store.turns.get(head);
-  // One that waits is what the person looks at, whatever was said beside it.
-  const isTurnNewer =
-    turn !== undefined &&
-    newest?.status !== "waiting" &&
-    (newest === undefined || turn.completedAtMs > Date.parse(newest.updatedAt));
-  if (newest === undefined && turn === undefined) throw nothingToAddTo();
-  const record = await relays.add({
-    ...(isTurnNewer ? { turn: turn.id } : { id: newest!.id }),
-    agent,
-    ...present({ message, delivery: origin.delivery }),
-  });
+  const after = latestOf(newest, turn);
+  if (after === undefined) throw nothingToAddTo();
+  const record = await relays.add({ ...after, agent, ...present({ message, delivery: origin.delivery }) });
   return describeStarted(record);
+}
+
+/** A waiting relay takes precedence over newer turns, because the person is looking at it. */
+function latestOf(
+  relay: RelayRecord | undefined,
+  turn: StoredTurn | undefined,
+): Pick<RelayAddition, "id" | "turn"> | undefined {
+  if (relay === undefined) return turn === undefined ? undefined : { turn: turn.id };
+  const isTurnNewer = turn !== undefined && turn.completedAtMs > Date.parse(relay.updatedAt);
+  return isTurnNewer && relay.status !== "waiting" ? { turn: turn.id } : { id: relay.id };
 }
 
 async function say(
@@ -119,16 +122,15 @@ async function say(
 
 function describeSaid(id: string, { buffered, dropped, answered }: RelaySaid): string {
   if (answered !== null) return `Answered \`${id}\`.`;
-  const waiting = count(buffered, "message waits", "messages wait");
   const lost = dropped === 0 ? "" : `, ${dropped} earlier dropped`;
-  return `The next step of \`${id}\` is told: ${waiting}${lost}.`;
+  return `Buffered for the next step of \`${id}\`: ${count(buffered, "message")}${lost}.`;
 }
 
 async function cancel(which: CancelTarget, origin: ChatOrigin, relays: Relays): Promise<string> {
   if (typeof which === "object") {
     const { id } = which;
     await find(id, relays);
-    return (await relays.cancel(id)) ? `Cancelled \`${id}\`.` : `\`${id}\` was over already.`;
+    return (await relays.cancel(id)) ? `Cancelled \`${id}\`.` : `\`${id}\` has already ended.`;
   }
   const asked = await (which === "all" ? listed("running", origin, relays) : activeIn(origin, relays));
   if (which === "here" && asked.length > 1) return describeChoice(asked, "!cancel <id>");
@@ -146,19 +148,17 @@ async function listed(
   relays: Relays,
 ): Promise<readonly RelayRecord[]> {
   const options =
-    scope === "running"
-      ? { running: true, limit: MAX_RUNNING }
-      : { channel: session as string, limit: SHOWN_RELAYS };
+    scope === "running" ? { running: true, limit: MAX_RUNNING } : { channel: session, limit: SHOWN_RELAYS };
   return (await relays.list(options)).items;
 }
 
-/** The newest first. */
+/** Newest first. */
 async function activeIn({ session }: ChatOrigin, relays: Relays): Promise<readonly RelayRecord[]> {
-  const options = { channel: session as string, running: true, limit: SHOWN_RELAYS };
+  const options = { channel: session, running: true, limit: SHOWN_RELAYS };
   return (await relays.list(options)).items.filter((record) => !isTerminal(record));
 }
 
-/** What is under way, else what was last. */
+/** The running relay, else the latest. */
 async function latestIn(origin: ChatOrigin, relays: Relays): Promise<RelayRecord | undefined> {
   const [active] = await activeIn(origin, relays);
   return active ?? (await listed("here", origin, relays))[0];
@@ -167,9 +167,10 @@ async function latestIn(origin: ChatOrigin, relays: Relays): Promise<RelayRecord
 async function find(id: RelayId, relays: Relays): Promise<RelayRecord> {
   const record = await relays.get(id);
   if (record !== undefined) return record;
-  throw new CortexError("relay_unknown", `No relay has the id "${id}"`, {
-    hint: "`!thread list` shows those of this place, `!thread list --running` all that run.",
-  });
+  throw unknownRelay(
+    id,
+    "`!thread list` lists the relays of this place, `!thread list --running` all running ones.",
+  );
 }
 
 function nameUnknown(name: string, config: RelayConfig): CortexError {
@@ -188,7 +189,7 @@ function agentUnknown(name: string, config: RelayConfig): CortexError {
 
 function nothingToSayTo(): CortexError {
   return new CortexError("relay_unknown", "No thread is running in this channel", {
-    hint: "`!thread list --running` lists those that run elsewhere; `!thread say <id> <text>` writes to one of them.",
+    hint: "`!thread list --running` lists relays elsewhere; `!thread say <id> <text>` sends a message to one of them.",
   });
 }
 

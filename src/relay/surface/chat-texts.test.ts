@@ -48,7 +48,7 @@ test("all of a relay is told with a line for each step, and how it ended", () =>
 });
 
 test("a start names the id, and how to look at it and end it", () => {
-  expect(describeStarted(running)).toContain("`thr_0a1b2c3d` (test) has begun with planner");
+  expect(describeStarted(running)).toContain("`thr_0a1b2c3d` (test) started with planner");
   expect(describeStarted(running)).toContain("`!cancel thr_0a1b2c3d`");
 });
 

@@ -1,35 +1,35 @@
-/** What is replied to `!thread …` in a chat. */
+/** The replies to `!thread …` in a chat. */
 import { count } from "../../model/count.ts";
 import { type Endpoint, printEndpoint } from "../templates/endpoint.ts";
 import { countSteps, isTerminal, type RelayRecord } from "../record/record.ts";
 import type { RelayAgent, RelayConfig } from "../templates/snapshot.ts";
-import { price, summarise } from "../record/summary.ts";
+import { formatUsd, summarise } from "../record/summary.ts";
 
-/** The relays that a list shows. */
+/** The maximum length of a list. */
 export const SHOWN_RELAYS = 10;
 
-/** The relay that is under way in a place. */
+/** The running relay of a place. */
 export function describeActive(record: RelayRecord | undefined): string {
   if (record === undefined) return "No active thread in this channel.";
   const { id, status, totalCostUsd, agents, abortReason } = record;
   return [
     `*Active Thread* \`${id}\` (${nameOf(record)})`,
     `Status: ${status} | Active agent: ${printEndpoint(active(record))}`,
-    `Steps: ${countSteps(record)} | Cost: ${price(totalCostUsd)}`,
+    `Steps: ${countSteps(record)} | Cost: ${formatUsd(totalCostUsd)}`,
     `Agents: ${Object.keys(agents).join(", ")}`,
     ...(abortReason === null ? [] : [`Abort reason: ${abortReason}`]),
   ].join("\n");
 }
 
-/** Which of them is meant is not for a guess. */
+/** Asks which of several relays is meant. */
 export function describeChoice(records: readonly RelayRecord[], command: string): string {
   return [
-    `${records.length} threads run here. Write \`${command}\` for one of them:`,
+    `${records.length} threads are running here. Choose one with \`${command}\`:`,
     ...records.map(describeLine),
   ].join("\n");
 }
 
-/** All of one relay: where it is, and what its steps have done. */
+/** One relay with its steps. */
 export function describeRelay(record: RelayRecord, nowMs: number): string {
   const head = `*Thread* \`${record.id}\` (${nameOf(record)})`;
   const next = isTerminal(record) ? [] : [`Active agent: ${printEndpoint(active(record))}`];
@@ -39,8 +39,8 @@ export function describeRelay(record: RelayRecord, nowMs: number): string {
 export function describeStarted(record: RelayRecord): string {
   const { id } = record;
   return [
-    `▶️ Thread \`${id}\` (${nameOf(record)}) has begun with ${printEndpoint(active(record))}.`,
-    `\`!thread status ${id}\` tells where it is, \`!cancel ${id}\` ends it.`,
+    `▶️ Thread \`${id}\` (${nameOf(record)}) started with ${printEndpoint(active(record))}.`,
+    `\`!thread status ${id}\` shows its progress, \`!cancel ${id}\` cancels it.`,
   ].join("\n");
 }
 
@@ -55,7 +55,7 @@ export function describeList(records: readonly RelayRecord[], scope: "here" | "r
 function describeLine(record: RelayRecord): string {
   const { id, status, totalCostUsd } = record;
   const steps = countSteps(record);
-  return `• \`${id}\` ${nameOf(record)} — ${status} | ${count(steps, "step")} | ${price(totalCostUsd)}`;
+  return `• \`${id}\` ${nameOf(record)} — ${status} | ${count(steps, "step")} | ${formatUsd(totalCostUsd)}`;
 }
 
 export function describeTemplates(config: Pick<RelayConfig, "templates" | "problems">): string {
@@ -71,7 +71,7 @@ export function describeTemplates(config: Pick<RelayConfig, "templates" | "probl
   ].join("\n");
 }
 
-/** A list is not all that there is while something is wrong. */
+/** A list is incomplete while files are invalid. */
 function brokenFiles({ problems }: Pick<RelayConfig, "problems">): string[] {
   const [first] = problems;
   if (first === undefined) return [];
@@ -79,7 +79,7 @@ function brokenFiles({ problems }: Pick<RelayConfig, "problems">): string[] {
   return [`⚠️ ${first.source}${first.path === "" ? "" : ` ${first.path}`}: ${first.message}${others}`];
 }
 
-/** With the places of the relay that is under way, of which an arrow points at the one at work. */
+/** Includes the agents of the running relay, with an arrow at the active one. */
 export function describeAgents(
   config: Pick<RelayConfig, "agents" | "problems">,
   record: RelayRecord | undefined,

@@ -1,4 +1,4 @@
-/** What the doctor says about relay templates, and about plugins that neither agents nor templates name. */
+/** Doctor checks of relay templates, and of plugins that no agent or template uses. */
 import { join, relative } from "node:path";
 
 import type { Config } from "../../config/config.ts";
@@ -16,7 +16,7 @@ export async function checkRelays(checked: CheckedHome): Promise<Check[]> {
   return [...checkTemplates(relays), ...(await checkUnusedPlugins(checked.home, config, relays))];
 }
 
-/** A home that has no templates is told nothing about them. */
+/** No output for a home without templates. */
 function checkTemplates({ templates, problems, warnings }: RelayConfig): Check[] {
   const [first] = problems;
   if (first === undefined && warnings.length > 0)
@@ -24,14 +24,12 @@ function checkTemplates({ templates, problems, warnings }: RelayConfig): Check[]
       warn("relays", `${source} ${path}: ${message}`, hint),
     );
   if (first === undefined)
-    return templates.size === 0
-      ? []
-      : [ok("relays", `${count(templates.size, "template")}, all of them right`)];
+    return templates.size === 0 ? [] : [ok("relays", count(templates.size, "valid template"))];
   const message = `${problems.length === 1 ? "a problem" : `${problems.length} problems`} in templates: ${first.source} ${first.path}: ${first.message}`;
-  return [fail("relays", message, "`cortex relay validate` tells all of them, and what to do.")];
+  return [fail("relays", message, "`cortex relay validate` lists all problems with hints.")];
 }
 
-/** What lies in `plugins/` of the home is for the agents that name it; hooks that nobody names guard nothing. */
+/** A plugin in `plugins/` is only loaded if an agent names it; until then its hooks guard nothing. */
 async function checkUnusedPlugins(home: string, { agents }: Config, relays: RelayConfig): Promise<Check[]> {
   const ofTemplates = [...relays.templates.values()].flatMap((template) => template.agents);
   const users = [...Object.values(agents), ...relays.agents.values(), ...ofTemplates];

@@ -1,4 +1,4 @@
-/** `cortex relay …`, as the table of commands has it. */
+/** The commands `cortex relay …`. */
 import { type Command, LIMIT } from "../../feature/command.ts";
 
 export const RELAY: Command = {
@@ -7,7 +7,7 @@ export const RELAY: Command = {
   group: "Team & relay",
   examples: ["cortex relay", "cortex relay --running"],
   options: [["--running", "Only unfinished relays"], LIMIT],
-  run: async (given) => (await import("./show-command.ts")).list(given),
+  run: async (given) => (await import("./show-command.ts")).listRelays(given),
   commands: [
     {
       usage: "run <template|agent> <message...>",
@@ -25,7 +25,7 @@ export const RELAY: Command = {
         ["--wait", "Show progress and print the result"],
         ["--start", "Start a background server if none is running"],
       ],
-      run: async (given) => (await import("./run-command.ts")).run(given),
+      run: async (given) => (await import("./run-command.ts")).runRelay(given),
     },
     {
       usage: "add <relay|turn> <agent> [message...]",
@@ -33,20 +33,20 @@ export const RELAY: Command = {
       details: "The relay must be completed or waiting.",
       examples: ['cortex relay add thr_1a2b3c4d reviewer "Look at the tests once more" --wait'],
       options: [["--wait", "Show progress and print the result"]],
-      run: async (given) => (await import("./run-command.ts")).add(given),
+      run: async (given) => (await import("./run-command.ts")).addAgent(given),
     },
     {
       usage: "list",
       about: "List relays, newest first",
       examples: ["cortex relay list --limit 5"],
       options: [["--running", "Only unfinished relays"], LIMIT],
-      run: async (given) => (await import("./show-command.ts")).list(given),
+      run: async (given) => (await import("./show-command.ts")).listRelays(given),
     },
     {
       usage: "status [relay|turn]",
       about: "Show a relay's progress (default: the newest)",
       examples: ["cortex relay status"],
-      run: async (given) => (await import("./show-command.ts")).status(given),
+      run: async (given) => (await import("./show-command.ts")).showRelayStatus(given),
     },
     {
       usage: "show <relay|turn>",
@@ -56,20 +56,20 @@ export const RELAY: Command = {
         ["--diff", "Show each step's changes to the artifact"],
         ["--step <number>", "Show the artifact after this step (first is 1)"],
       ],
-      run: async (given) => (await import("./show-command.ts")).show(given),
+      run: async (given) => (await import("./show-command.ts")).showRelay(given),
     },
     {
       usage: "say <relay> <message...>",
       about: "Send a message to a relay",
       details: "The relay must be running or waiting.",
       examples: ['cortex relay say thr_1a2b3c4d "Keep it under 100 lines."'],
-      run: async (given) => (await import("./run-command.ts")).say(given),
+      run: async (given) => (await import("./run-command.ts")).sayToRelay(given),
     },
     {
       usage: "cancel <relay>",
       about: "Cancel a running relay",
       examples: ["cortex relay cancel thr_1a2b3c4d"],
-      run: async (given) => (await import("./run-command.ts")).cancel(given),
+      run: async (given) => (await import("./run-command.ts")).cancelRelay(given),
     },
     {
       usage: "resume <relay>",
@@ -77,26 +77,26 @@ export const RELAY: Command = {
       details: "Completed steps are not repeated.",
       examples: ["cortex relay resume thr_1a2b3c4d --wait"],
       options: [["--wait", "Show progress and print the result"]],
-      run: async (given) => (await import("./run-command.ts")).resume(given),
+      run: async (given) => (await import("./run-command.ts")).resumeRelay(given),
     },
     {
       usage: "agents",
       about: "List relay agents",
       examples: ["cortex relay agents"],
-      run: async (given) => (await import("./config-command.ts")).agents(given),
+      run: async (given) => (await import("./config-command.ts")).listRelayAgents(given),
     },
     {
       usage: "templates",
       about: "List relay templates",
       examples: ["cortex relay templates"],
-      run: async (given) => (await import("./config-command.ts")).templates(given),
+      run: async (given) => (await import("./config-command.ts")).listTemplates(given),
     },
     {
       usage: "validate",
       about: "Validate templates, agents and prompts",
       details: "It also shows how each marker is read.",
       examples: ["cortex relay validate"],
-      run: async (given) => (await import("./config-command.ts")).validate(given),
+      run: async (given) => (await import("./config-command.ts")).validateRelays(given),
     },
   ],
 };

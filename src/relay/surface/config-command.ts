@@ -1,4 +1,4 @@
-/** The agents and templates of relays, and what is wrong with their files. All of it works without a server. */
+/** Commands for the agents and templates of relays, and the problems in their files. They need no server. */
 import { readRelays } from "../templates/read-home.ts";
 import {
   type RelayAgentView,
@@ -10,10 +10,10 @@ import type { Invocation } from "../../feature/command.ts";
 import { count, firstLine, harmless, indent, table } from "../../terminal/text.ts";
 
 const MAX_TEXT_LENGTH = 100;
-/** As many problems as a list names that is about something else. */
+/** How many problems are shown below other output. */
 const MAX_MENTIONED = 3;
 
-export async function templates(given: Invocation): Promise<void> {
+export async function listTemplates(given: Invocation): Promise<void> {
   const config = await read(given);
   const { templates: items } = config;
   given.print.data({ items, next: null }, () =>
@@ -24,7 +24,7 @@ export async function templates(given: Invocation): Promise<void> {
   mention(config, given);
 }
 
-export async function agents(given: Invocation): Promise<void> {
+export async function listRelayAgents(given: Invocation): Promise<void> {
   const config = await read(given);
   const { agents: items } = config;
   given.print.data({ items, next: null }, () =>
@@ -36,7 +36,7 @@ export async function agents(given: Invocation): Promise<void> {
 }
 
 /** False: there are problems. */
-export async function validate(given: Invocation): Promise<void | false> {
+export async function validateRelays(given: Invocation): Promise<void | false> {
   const { print } = given;
   const config = await read(given);
   const { problems, warnings } = config;
@@ -45,7 +45,7 @@ export async function validate(given: Invocation): Promise<void | false> {
       ...problems.map((problem) => `${print.style("red", "problem")} ${describe(problem)}`),
       ...warnings.map((warning) => `${print.style("yellow", "warning")} ${describe(warning)}`),
       ...config.templates.filter(({ convergence }) => convergence.length > 0).map(readings),
-      `${count(config.templates.length, "template")} and ${count(config.agents.length, "agent")} can be used: ` +
+      `${count(config.templates.length, "usable template")}, ${count(config.agents.length, "usable agent")}, ` +
         `${count(problems.length, "problem")}, ${count(warnings.length, "warning")}.`,
     ].join("\n"),
   );
@@ -59,11 +59,11 @@ async function read({ home, environment, toolNames }: Invocation): Promise<Relay
 function nothingIn({ problems }: RelayConfigView, what: string, { print }: Invocation): string {
   if (problems.length > 0) return `No usable ${what}.`;
   return print.advice(
-    `No relay ${what}. \`cortex init\` writes some; docs/relay-templates.md tells how to write your own.`,
+    `No relay ${what}. \`cortex init\` adds some; docs/relay-templates.md explains how to write your own.`,
   );
 }
 
-/** A list is not all that there is while something is wrong. */
+/** A list is incomplete while files are invalid. */
 function mention({ problems }: RelayConfigView, { print }: Invocation): void {
   if (problems.length === 0) return;
   print.note(`${count(problems.length, "problem")} in their files:`);
@@ -85,7 +85,7 @@ function describe({ source, path, message, hint }: RelayConfigView["problems"][n
 
 function readings({ name, convergence }: RelayTemplateView): string {
   const lines = convergence.map(
-    ({ reading, isStated, text }) => `${text} (${reading}, ${isStated ? "stated" : "found"})`,
+    ({ reading, isStated, text }) => `${text} (${reading}, ${isStated ? "stated" : "inferred"})`,
   );
   return harmless(`${name}\n${indent(lines.join("\n"))}`);
 }

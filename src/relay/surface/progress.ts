@@ -1,6 +1,6 @@
 /**
- * A relay, watched until it is over. What has happened is a line of its own; in a terminal, one more line below says
- * where it is. The relay does not depend on who watches: a server that is restarted is found again.
+ * Follows a relay to its end. Every event is printed as a line; a terminal also shows a live progress line below. The relay
+ * does not depend on its watcher, which finds a restarted server again.
  */
 import { clearLine, cursorTo } from "node:readline";
 import { setTimeout as wait } from "node:timers/promises";
@@ -9,9 +9,9 @@ import { CortexError } from "../../model/errors.ts";
 import type { RelayView } from "./views.ts";
 import type { ApprovalView } from "../../feature/views.ts";
 import { howTo, summarizeRequest } from "../../client/describe-request.ts";
-import { ask, isConnectionLost } from "../../client/ask.ts";
+import { ask, isConnectionLost, type Request } from "../../client/ask.ts";
 import type { Invocation } from "../../feature/command.ts";
-import { endLine, isOver, progressLine, stepLine } from "./text.ts";
+import { endLine, isOver, relayProgressLine, stepLine } from "./text.ts";
 import { findServer, type RunningServer } from "../../client/server.ts";
 import { shorten } from "../../terminal/text.ts";
 
@@ -19,17 +19,22 @@ import { shorten } from "../../terminal/text.ts";
 const LOOK_EVERY_MS = 250;
 const DEFAULT_COLUMNS = 80;
 
-export interface Awaited {
+interface RelayEnd {
   readonly record: RelayView;
-  /** The artifact, else what was answered last. Null: there is neither. */
+  /** The artifact, else the last answer. */
   readonly output: string | null;
 }
 
-export async function awaitRelay(
-  begun: RelayView,
-  server: RunningServer,
-  given: Invocation,
-): Promise<Awaited> {
+/** The body of a reply. The server guarantees its form by its schemas. */
+export async function askForBody(server: RunningServer, request: Request): Promise<unknown> {
+  return (await ask(server, request)).body;
+}
+
+export async function askForRelay(server: RunningServer, request: Request): Promise<RelayView> {
+  return (await askForBody(server, request)) as RelayView;
+}
+
+export async function awaitRelay(begun: RelayView, server: RunningServer, given: Invocation): Promise<RelayEnd> {
   const path = `/api/relays/${encodeURIComponent(begun.id)}`;
   const shown = new Progress(begun, given);
   let record = begun;
@@ -38,7 +43,7 @@ export async function awaitRelay(
   while (!isOver(record)) {
     await wait(LOOK_EVERY_MS);
     try {
-      record = (await ask(from, { path })).body as unknown as RelayView;
+      record = await askForRelay(from, { path });
     } catch (error) {
       if (!isConnectionLost(error)) throw error;
       from = (await findServer(given.home)) ?? from; // it may come back, on another port
@@ -50,26 +55,26 @@ export async function awaitRelay(
   return { record, output: await readOutput(record, from) };
 }
 
-/** What its steps ask people, and wait for. */
+/** The open requests of its steps to people. */
 async function requestsOf({ id }: RelayView, server: RunningServer): Promise<readonly ApprovalView[]> {
   try {
-    const { body } = await ask(server, { path: "/api/approvals?state=open&limit=100" });
-    const { items } = body as unknown as { readonly items: readonly ApprovalView[] };
+    const path = "/api/approvals?state=open&limit=100";
+    const { items } = (await askForBody(server, { path })) as { readonly items: readonly ApprovalView[] };
     return items.filter(({ session }) => session.startsWith(`thr:${id}:`));
   } catch (error) {
     if (!isConnectionLost(error)) throw error;
-    return []; // it comes back, and is asked again
+    return []; // asked again when it is back
   }
 }
 
-/** What a relay has come to. */
+/** The result of a relay. */
 export async function readOutput(record: RelayView, server: RunningServer): Promise<string | null> {
   try {
-    const { body } = await ask(server, { path: `/api/relays/${encodeURIComponent(record.id)}/artifact` });
-    const { content } = body as { content: string };
+    const path = `/api/relays/${encodeURIComponent(record.id)}/artifact`;
+    const { content } = (await askForBody(server, { path })) as { readonly content: string };
     if (content.trim() !== "") return content;
   } catch (error) {
-    if (!(error instanceof CortexError) || error.code !== "state_conflict") throw error; // it cannot be read
+    if (!(error instanceof CortexError) || error.code !== "state_conflict") throw error; // unreadable
   }
   return record.steps.findLast(({ kind, output }) => kind === "agent" && output !== null)?.output ?? null;
 }
@@ -82,7 +87,7 @@ class Progress {
   readonly #note: (line: string) => void;
   readonly #advice: (text: string) => string;
   readonly #isLive: boolean;
-  /** The steps that were told of, as having begun and as having ended. */
+  /** How many steps were reported as begun and as ended. */
   #begun = 0;
   #ended = 0;
   readonly #asked = new Set<string>();
@@ -103,9 +108,10 @@ class Progress {
     if (isOver(record)) return;
     if (this.#isLive)
       process.stderr.write(
-        shorten(progressLine(record, nowMs), (process.stderr.columns || DEFAULT_COLUMNS) - 1),
+        shorten(relayProgressLine(record, nowMs), (process.stderr.columns || DEFAULT_COLUMNS) - 1),
       );
-    else if (record.steps.length > this.#begun || this.#begun === 0) this.#note(progressLine(record, nowMs));
+    else if (record.steps.length > this.#begun || this.#begun === 0)
+      this.#note(relayProgressLine(record, nowMs));
     this.#begun = Math.max(record.steps.length, 1);
   }
 

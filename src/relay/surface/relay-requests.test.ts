@@ -104,11 +104,13 @@ test("!thread say answers a relay that waits, and tells the next step of one tha
   const key = { idempotencyKey: "k" };
   for (let time = 1; time <= 2; time++)
     expect(await write(cortex, `!thread say ${slow.toUpperCase()} Keep it\nshort`, key)).toBe(
-      `The next step of \`${slow}\` is told: 1 message waits.`,
+      `Buffered for the next step of \`${slow}\`: 1 message.`,
     );
   expect((await cortex.relays.get(slow))!.metadata).toEqual({ pendingMessages: ["Keep it\nshort"] });
   await start(cortex, "slow");
-  expect(await write(cortex, "!thread say which")).toMatch(/^2 threads run here\. Write `!thread say <id>/);
+  expect(await write(cortex, "!thread say which")).toMatch(
+    /^2 threads are running here\. Choose one with `!thread say <id>/,
+  );
 });
 
 test("a message to a relay has one effect, however often it is taken up again", async () => {

@@ -227,7 +227,7 @@ test("what cannot be is refused, and says why", async () => {
   expect(await refused(`/api/relays/${id}/resume`)).toEqual([409, "state_conflict"]);
   expect(await post(server, `/api/relays/${id}/messages`, { content: "hi" })).toMatchObject({
     status: 409,
-    json: { error: { message: `Relay ${id} is completed and takes no more messages` } },
+    json: { error: { message: `Relay ${id} is completed and accepts no more messages` } },
   });
 });
 

@@ -1,8 +1,10 @@
-/** Relays: start one, look at it, steer it; and what they can be started from. */
+/** The routes of relays: start, inspect and steer them; list templates and agents. */
 import { count } from "../../model/count.ts";
 import { CortexError } from "../../model/errors.ts";
 import type { EventId, RelayId, TurnId } from "../../model/ids.ts";
 import { present } from "../../model/present.ts";
+import { unknownRelay } from "../record/kept-relay.ts";
+import type { RelayRecord } from "../record/record.ts";
 import type { RelayRequest } from "../relays.ts";
 import { relayAgentView, relayTemplateView, relayView } from "./views.ts";
 import { ArtifactQuery, relaySchemas as schemas, RelaysQuery } from "./schemas.ts";
@@ -13,7 +15,7 @@ export const relayRoutes = [
   route({
     method: "get",
     path: "/api/relays",
-    summary: "The relays",
+    summary: "List relays",
     query: RelaysQuery,
     answers: { 200: schemas.Relays },
     async handle({ query: { running, ...options } }, { cortex }) {
@@ -30,10 +32,9 @@ export const relayRoutes = [
     async handle({ body }, { cortex: { relays } }) {
       const { template, agent, name, delivery, dryRun = false, channel = CHANNEL, ...rest } = body;
       const kind: RelayRequest["kind"] = template === undefined ? "agent" : "template";
-      const named = name === undefined ? { name: (template ?? agent)!, kind } : { name };
       const request: RelayRequest = {
         ...present(rest),
-        ...named,
+        ...(name === undefined ? { name: template ?? agent ?? "", kind } : { name }),
         ...(delivery === undefined ? {} : { delivery: present(delivery) }),
         channel,
       };
@@ -44,18 +45,16 @@ export const relayRoutes = [
   route({
     method: "get",
     path: "/api/relays/:id",
-    summary: "A relay with all of its steps; the id may also be that of a turn, which is a relay of one step",
+    summary: "A relay with all of its steps; the id of a turn shows it as a relay of one step",
     answers: { 200: schemas.Relay },
-    async handle({ params }, { cortex }) {
-      const record = await cortex.relays.get(params.id as RelayId);
-      if (record === undefined) throw relayUnknown(params.id);
-      return { status: 200, body: relayView(record) };
+    async handle({ params }, context) {
+      return { status: 200, body: relayView(await find(params.id, context)) };
     },
   }),
   route({
     method: "get",
     path: "/api/relays/:id/artifact",
-    summary: "The artifact of a relay, as it is now or was after a step",
+    summary: "The artifact of a relay, now or after a step",
     query: ArtifactQuery,
     answers: { 200: schemas.RelayArtifact },
     async handle({ params: { id }, query: { step } }, context) {
@@ -65,20 +64,20 @@ export const relayRoutes = [
   route({
     method: "post",
     path: "/api/relays/:id/cancel",
-    summary: "End a relay that runs",
+    summary: "Cancel a running relay",
     answers: { 200: schemas.RelayCancelled },
     async handle({ params: { id } }, { cortex }) {
-      if (!(await cortex.relays.cancel(id as RelayId))) throw isOver(id);
+      if (!(await cortex.relays.cancel(relayIdIn(id)))) throw isOver(id);
       return { status: 200, body: { id, cancelled: true as const } };
     },
   }),
   route({
     method: "post",
     path: "/api/relays/:id/resume",
-    summary: "Go on with a relay that has failed or was cancelled; no step is done twice",
+    summary: "Resume a failed or cancelled relay; completed steps are not repeated",
     answers: { 202: schemas.Relay },
     async handle({ params }, { cortex }) {
-      return { status: 202, body: relayView(await cortex.relays.resume(params.id as RelayId)) };
+      return { status: 202, body: relayView(await cortex.relays.resume(relayIdIn(params.id))) };
     },
   }),
   route({
@@ -88,7 +87,7 @@ export const relayRoutes = [
     body: schemas.RelayAddition,
     answers: { 202: schemas.Relay },
     async handle({ params: { id }, body }, { cortex }) {
-      const after = id.startsWith("thr_") ? { id: id as RelayId } : { turn: id as TurnId };
+      const after = id.startsWith("thr_") ? { id: relayIdIn(id) } : { turn: id as TurnId };
       const record = await cortex.relays.add({ ...after, ...present(body) });
       return { status: 202, body: relayView(record) };
     },
@@ -96,18 +95,19 @@ export const relayRoutes = [
   route({
     method: "post",
     path: "/api/relays/:id/messages",
-    summary: "Write to a running or waiting relay: answers its question, or is told to its next step",
+    summary:
+      "Send a message to a running or waiting relay: the answer to its question, or input for its next step",
     body: schemas.RelayMessage,
     answers: { 202: schemas.RelayBuffered },
     async handle({ params: { id }, body: { content, idempotencyKey } }, { cortex }) {
       const from = idempotencyKey === undefined ? {} : { event: `${CHANNEL}:${idempotencyKey}` as EventId };
-      return { status: 202, body: { id, ...(await cortex.relays.say(id as RelayId, content, from)) } };
+      return { status: 202, body: { id, ...(await cortex.relays.say(relayIdIn(id), content, from)) } };
     },
   }),
   route({
     method: "get",
     path: "/api/relay-templates",
-    summary: "The templates that relays can be started from",
+    summary: "List relay templates",
     answers: { 200: schemas.RelayTemplates },
     async handle(_, { cortex }) {
       const { templates } = await cortex.relays.config();
@@ -117,7 +117,7 @@ export const relayRoutes = [
   route({
     method: "get",
     path: "/api/relay-agents",
-    summary: "The agents that relays can have",
+    summary: "List relay agents",
     answers: { 200: schemas.RelayAgents },
     async handle(_, { cortex }) {
       const { agents } = await cortex.relays.config();
@@ -126,28 +126,32 @@ export const relayRoutes = [
   }),
 ];
 
-/** What a record says of where it was started, unless the request does. */
+/** The default channel in a record. */
 const CHANNEL = "http";
 
-async function artifactOf(id: string, step: number | undefined, { cortex }: RouteContext): Promise<string> {
-  const record = await cortex.relays.get(id as RelayId);
-  if (record === undefined) throw relayUnknown(id);
-  const content = await cortex.relays.artifact(id as RelayId, step);
-  if (content !== undefined) return content;
-  const what = step === undefined ? `The artifact of ${id}` : `The artifact of ${id} after step ${step}`;
-  throw new CortexError("state_conflict", `${what} is not kept`, {
-    hint: `It has ${count(record.steps.length, "step")}. An artifact that could not be read is not kept.`,
-  });
+/** Any other text is the id of no relay, which the store says itself. */
+function relayIdIn(id: string): RelayId {
+  return id as RelayId;
 }
 
-function relayUnknown(id: string): CortexError {
-  return new CortexError("relay_unknown", `No relay has the id "${id.slice(0, 80)}"`, {
-    hint: "GET /api/relays lists them.",
+async function find(id: string, { cortex }: RouteContext): Promise<RelayRecord> {
+  const record = await cortex.relays.get(relayIdIn(id));
+  if (record === undefined) throw unknownRelay(id, "GET /api/relays lists them.");
+  return record;
+}
+
+async function artifactOf(id: string, step: number | undefined, context: RouteContext): Promise<string> {
+  const { steps } = await find(id, context);
+  const content = await context.cortex.relays.artifact(relayIdIn(id), step);
+  if (content !== undefined) return content;
+  const what = step === undefined ? `The artifact of ${id}` : `The artifact of ${id} after step ${step}`;
+  throw new CortexError("state_conflict", `${what} is not available`, {
+    hint: `The relay has ${count(steps.length, "step")}. An unreadable artifact is not stored.`,
   });
 }
 
 function isOver(id: string): CortexError {
-  return new CortexError("state_conflict", `The relay ${id} is over, or about to be`, {
-    hint: `\`cortex relay status ${id}\` says how it ended.`,
+  return new CortexError("state_conflict", `Relay ${id} has ended or is ending`, {
+    hint: `\`cortex relay status ${id}\` shows how it ended.`,
   });
 }

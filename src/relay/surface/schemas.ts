@@ -1,20 +1,10 @@
-/** What goes over the wire about relays. The fields of a record have the names that `threads.json` has for them. */
+/** The wire formats of relays. The fields of a record are named as in `threads.json`. */
 import { z } from "zod";
 
 import { jsonField, PageQuery, place, textField } from "../../feature/requests.ts";
+import { RELAY_STATES, STOP_REASONS } from "../record/record.ts";
 
 const time = z.string().meta({ format: "date-time" });
-
-const RELAY_STATES = ["running", "waiting", "completed", "failed", "cancelled", "aborted"] as const;
-const STOP_REASONS = [
-  "converged",
-  "max_iterations",
-  "cost_limit",
-  "no_matching_transition",
-  "aborted",
-  "cancelled",
-  "failed",
-] as const;
 
 const Slot = z.object({
   slotId: z.string(),
@@ -26,10 +16,10 @@ const Slot = z.object({
   persistSession: z.boolean(),
 });
 const Step = z.object({
-  stepIndex: z.number().describe("Its place in the list, counted from 0 as in `threads.json`."),
+  stepIndex: z.number().describe("Its index in the list, from 0 as in `threads.json`."),
   kind: z
     .enum(["agent", "inserted", "script"])
-    .describe("inserted: a script asked for it; script: it is a script that failed."),
+    .describe("inserted: requested by a script; script: a script that failed."),
   agentSlotId: z.string(),
   stage: z.string().nullable(),
   executionId: z.string().nullable().describe("The turn."),
@@ -42,7 +32,7 @@ const Step = z.object({
   costUsd: z.number().nullable(),
   numTurns: z.number().nullable(),
   durationS: z.number().nullable(),
-  artifactHash: z.string().nullable().describe("Of the artifact after it."),
+  artifactHash: z.string().nullable().describe("The hash of the artifact after it."),
   startedAt: time.nullable(),
   endedAt: time.nullable(),
 });
@@ -70,7 +60,7 @@ const Relay = z.object({
   error: z.string().nullable(),
   abortReason: z.string().nullable(),
   metadata: z.record(z.string(), z.unknown()).nullable(),
-  configHash: z.string().describe("Of the templates and prompts that it keeps to."),
+  configHash: z.string().describe("The hash of the template and prompts it runs with."),
 });
 
 const Condition = z.object({
@@ -81,7 +71,7 @@ const Condition = z.object({
   pattern: z.string().optional(),
   scope: z.enum(["artifact", "step", "output"]).optional(),
 });
-const Template = z.object({
+export const RelayTemplateSchema = z.object({
   name: z.string(),
   description: z.string(),
   agents: z.array(z.string()).readonly(),
@@ -108,25 +98,29 @@ const Template = z.object({
       }),
     )
     .readonly()
-    .describe("What the marker means on each convergence edge."),
+    .describe("The meaning of the marker on each convergence edge."),
 });
-const Agent = z.object({
+export const RelayAgentSchema = z.object({
   name: z.string(),
   description: z.string(),
   profile: z.string(),
   persistSession: z.boolean(),
   stages: z.array(z.object({ name: z.string(), description: z.string() })).readonly(),
   entryStage: z.string().nullable(),
-  tools: z.array(z.string()).readonly().nullable().describe("Null: those of the agent that runs the step."),
+  tools: z
+    .array(z.string())
+    .readonly()
+    .nullable()
+    .describe("Null: the tools of the agent that runs the step."),
   pluginDirs: z.array(z.string()).readonly(),
 });
 
 export const RelaysQuery = PageQuery.extend({
-  running: z.enum(["0", "1"]).optional().describe("1: only those that are not over."),
-  channel: z.string().min(1).optional().describe("Only those that were started there."),
+  running: z.enum(["0", "1"]).optional().describe("1: only unfinished relays."),
+  channel: z.string().min(1).optional().describe("Only relays started there."),
 });
 export const ArtifactQuery = z.strictObject({
-  step: z.coerce.number().int().min(1).optional().describe("As it was after this step, counted from 1."),
+  step: z.coerce.number().int().min(1).optional().describe("The state after this step, counted from 1."),
 });
 
 const RelayRequest = z
@@ -135,17 +129,17 @@ const RelayRequest = z
     agent: z.string().min(1).optional(),
     name: z.string().min(1).optional().describe("A template, else an agent."),
     message: textField.min(1),
-    dir: z.string().min(1).optional().describe("The absolute path of the folder in which its agents work."),
-    profile: z.string().min(1).optional().describe("For its agents that run on the active profile."),
-    budgetUsd: z.number().positive().optional().describe("What all of it may cost at most."),
+    dir: z.string().min(1).optional().describe("The working folder of its agents, as an absolute path."),
+    profile: z.string().min(1).optional().describe("For agents that use the active profile."),
+    budgetUsd: z.number().positive().optional().describe("Cost limit in USD for the whole relay."),
     metadata: z.record(z.string(), jsonField).optional(),
-    delivery: place.optional().describe("Where its beginning and its end are told."),
-    channel: z.string().min(1).optional().describe("What its record says of where it was started."),
-    idempotencyKey: z.string().min(1).optional().describe("The same key is the same relay."),
-    dryRun: z.boolean().optional().describe("Only say which way it takes with the offline model."),
+    delivery: place.optional().describe("Where its notices go."),
+    channel: z.string().min(1).optional().describe("The channel in its record: where it was started."),
+    idempotencyKey: z.string().min(1).optional().describe("The same key returns the same relay."),
+    dryRun: z.boolean().optional().describe("Only preview its path with the offline model."),
   })
   .refine((request) => [request.template, request.agent, request.name].filter(isGiven).length === 1, {
-    error: "takes one of template, agent and name",
+    error: "expected exactly one of template, agent and name",
   });
 
 function isGiven(value: string | undefined): boolean {
@@ -173,7 +167,7 @@ export const relaySchemas = {
   RelayAddition: z.strictObject({ agent: z.string().min(1), message: textField.min(1).optional() }),
   RelayMessage: z.strictObject({
     content: textField.min(1),
-    idempotencyKey: z.string().min(1).optional().describe("The same key is the same message."),
+    idempotencyKey: z.string().min(1).optional().describe("A message with the same key is accepted once."),
   }),
   Relay,
   Relays: z.object({ items: z.array(Relay), next: z.string().nullable() }),
@@ -181,15 +175,15 @@ export const relaySchemas = {
   RelayBuffered: z.object({
     id: z.string(),
     buffered: z.number().describe("How many messages wait for the next step."),
-    dropped: z.number().describe("How many were too many for it."),
-    answered: z.string().nullable().describe("The question that it answered. Null: none was open."),
+    dropped: z.number().describe("How many older messages were dropped."),
+    answered: z.string().nullable().describe("The question that was answered. Null: none was open."),
   }),
   RelayArtifact: z.object({
     id: z.string(),
-    step: z.number().nullable().describe("Counted from 1. Null: as it is now."),
+    step: z.number().nullable().describe("Counted from 1. Null: the current state."),
     content: z.string(),
   }),
   RelayDryRun: DryRun,
-  RelayTemplates: z.object({ items: z.array(Template), next: z.null() }),
-  RelayAgents: z.object({ items: z.array(Agent), next: z.null() }),
+  RelayTemplates: z.object({ items: z.array(RelayTemplateSchema), next: z.null() }),
+  RelayAgents: z.object({ items: z.array(RelayAgentSchema), next: z.null() }),
 };

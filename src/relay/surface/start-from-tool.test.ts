@@ -54,7 +54,7 @@ test("an agent that does not wait is told of the end by a message", PATIENT, asy
     entry("written: a letter", "main", plays([], "thank you")),
   );
   await say(cortex, "please");
-  expect(await resultsOf(cortex)).toEqual([expect.stringMatching(/^The relay thr_\w{8} has begun/)]);
+  expect(await resultsOf(cortex)).toEqual([expect.stringMatching(/^Relay thr_\w{8} has started/)]);
   const answers = async () => {
     const head = await cortex.store.sessions.head(MAIN_SESSION);
     return (await cortex.store.turns.read(head!))!.messages.at(-1)!.content;
@@ -86,7 +86,7 @@ test("a session has a number of relays under way, and no more", PATIENT, async (
   await say(cortex, "please");
   const results = await resultsOf(cortex);
   expect(results.slice(0, -1)).toEqual(
-    Array.from({ length: MAX_OPEN_RELAYS }, () => expect.stringContaining("has begun")),
+    Array.from({ length: MAX_OPEN_RELAYS }, () => expect.stringContaining("has started")),
   );
   expect(results.at(-1)).toContain(`${MAX_OPEN_RELAYS} relays of this session are already running`);
   for (const { id } of (await cortex.relays.list()).items) await cortex.relays.cancel(id);

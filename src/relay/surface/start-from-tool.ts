@@ -1,4 +1,4 @@
-/** Starts the relays that agents ask for, within the bounds of the turn that asks. */
+/** Starts relays for agents, within the limits of the requesting turn. */
 import type { Ports } from "../../feature/ports.ts";
 import { causeOf } from "../../delegation/caller.ts";
 import { boundBy } from "../../delegation/narrowing.ts";
@@ -11,24 +11,24 @@ import { readWorker, type Worker } from "../../model/worker.ts";
 import { isByOthers } from "../../turns/setup.ts";
 import type { RelayRequest, Relays } from "../relays.ts";
 
-/** How many relays of one session may be under way at the same time. */
+/** How many relays of one session may run at the same time. */
 export const MAX_OPEN_RELAYS = 8;
-/** How deep relays may be started from steps of relays. */
+/** How deep relays may be nested. */
 export const MAX_RELAY_DEPTH = 3;
 
-/** A relay that an agent asks for. */
+/** A relay requested by an agent. */
 export interface RelayWish {
   readonly name: string;
   readonly kind: "template" | "agent";
-  /** With the terms that were agreed on. */
+  /** Includes the terms of the contract. */
   readonly message: string;
   readonly contract: { readonly [field: string]: Json };
   readonly budgetUsd?: number;
-  /** Whether the turn waits for the end. Otherwise the end comes to its session as a message. */
+  /** Whether the turn waits for the end. Otherwise its session gets a message. */
   readonly waits: boolean;
 }
 
-/** Starts it, or finds the one that the same call started before. Returns its id. */
+/** Starts the relay, or finds the one that the same call started before. Returns its id. */
 export async function startFromTool(
   { name, kind, message, contract, budgetUsd, waits }: RelayWish,
   context: ToolContext,
@@ -45,7 +45,7 @@ export async function startFromTool(
     name,
     kind,
     message,
-    dir: workspace, // where the agent works itself
+    dir: workspace, // where the agent itself works
     channel: session,
     startedBy: {
       session,
@@ -61,13 +61,13 @@ export async function startFromTool(
   return id;
 }
 
-/** No more than the turn itself may cost that asks for it. */
+/** Limited by the budget of the requesting turn. */
 function budgetOf(wantedUsd = Infinity, worker: Worker | undefined): Pick<RelayRequest, "budgetUsd"> {
   const budgetUsd = Math.min(wantedUsd, worker?.costUsd ?? Infinity);
   return Number.isFinite(budgetUsd) ? { budgetUsd } : {};
 }
 
-/** 0: no relay has led to it. */
+/** 0: the session is not part of a relay. */
 async function depthOf(session: SessionKey, relays: Pick<Relays, "get">): Promise<number> {
   const key = parseSessionKey(session);
   if (key.kind !== "relay") return 0;
@@ -81,10 +81,10 @@ async function depthOf(session: SessionKey, relays: Pick<Relays, "get">): Promis
 
 async function checkOpen({ session, callKey }: ToolContext, relays: Pick<Relays, "list">): Promise<void> {
   const { items } = await relays.list({ channel: session, running: true, limit: MAX_OPEN_RELAYS });
-  // The call itself may have started one of them, before it was cut off.
+  // The call itself may have started one of them before it was interrupted.
   if (items.length < MAX_OPEN_RELAYS || items.some(({ metadata }) => metadata?.["call"] === callKey)) return;
   throw new CortexError("tool_input_invalid", `${items.length} relays of this session are already running`, {
-    hint: "Wait until one of them has ended.",
+    hint: "Wait for one of them to end.",
   });
 }
 

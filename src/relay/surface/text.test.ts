@@ -4,7 +4,7 @@ import { agentStep, endStep, testRecord } from "../../../test/support/relays.ts"
 import { close, finish } from "../record/ending.ts";
 import { beginSteps } from "../record/record-step.ts";
 import { relayView } from "./views.ts";
-import { describeDryRun, describeStep, endLine, progressLine, stepLine } from "./text.ts";
+import { describeDryRun, describeStep, endLine, relayProgressLine, stepLine } from "./text.ts";
 
 const slots = [{ slotId: "planner", profile: "offline", persistSession: true }];
 const step = agentStep({ agent: "planner", stage: "draft" });
@@ -13,12 +13,12 @@ const ended = endStep(begun, 0, { costUsd: 0.5, output: "A \u001b[31mplan\nof tw
 
 test("a line says where a relay is: step, agent and stage, cost, elapsed", () => {
   const active = { ...begun, activeStage: "draft" };
-  expect(progressLine(relayView(active), 61_000)).toBe(
+  expect(relayProgressLine(relayView(active), 61_000)).toBe(
     "thr_0a1b2c3d running · step 1 · planner:draft · $0.0000 · 1 min 1 s",
   );
-  expect(progressLine(relayView(ended), 2_000)).toContain(" · step 2 · ");
+  expect(relayProgressLine(relayView(ended), 2_000)).toContain(" · step 2 · ");
   const last = { ...ended, activeStage: "draft" }; // its scripts run, and no other step may follow
-  expect(progressLine(relayView(last), 2_000)).toContain(" · step 1 · ");
+  expect(relayProgressLine(relayView(last), 2_000)).toContain(" · step 1 · ");
 });
 
 test("a step that has ended is a line, in which nothing moves the cursor", () => {
@@ -50,6 +50,6 @@ test("an end is told with its reason, and with what went wrong", () => {
 test("a dry run is the way that was taken, and how it ended", () => {
   const steps = [{ agent: "planner", stage: null, prompt: "Plan", output: "Done" }];
   expect(describeDryRun({ template: "t", steps, stopReason: "converged", artifact: "" })).toBe(
-    "step 1  planner  Done\nIt ends: converged. Nothing of it is kept.",
+    "step 1  planner  Done\nStop reason: converged. Nothing was stored.",
   );
 });

@@ -1,5 +1,9 @@
-/** What people read of relays on a terminal. It knows no terminal: values in, text out. */
-import { briefError, countSteps, type RelayView } from "./views.ts";
+/** The texts about relays on a terminal, as pure functions. */
+import { countSteps } from "../record/record.ts";
+import { stepName } from "../record/record-step.ts";
+import { briefError, formatUsd } from "../record/summary.ts";
+import { printEndpoint } from "../templates/endpoint.ts";
+import type { RelayView } from "./views.ts";
 import type { DryRun } from "../relays.ts";
 import { count, duration, firstLine, harmless, indent, table } from "../../terminal/text.ts";
 
@@ -15,35 +19,25 @@ export function isGood({ status }: Pick<RelayView, "status">): boolean {
   return status === "completed";
 }
 
-/** `coder:review`. */
-function placeOf(agent: string, stage: string | null): string {
-  return stage === null ? agent : `${agent}:${stage}`;
-}
-
-export function price(usd: number): string {
-  return `$${usd.toFixed(4)}`;
-}
-
-/** Where a relay is, in one line: step, agent and stage, cost, elapsed. */
-export function progressLine(record: RelayView, nowMs: number): string {
+/** The progress of a relay in one line: step, agent and stage, cost, elapsed time. */
+export function relayProgressLine(record: RelayView, nowMs: number): string {
   const { id, status, steps, activeAgent, activeStage, totalCostUsd, createdAt } = record;
   const current = steps.find((step) => step.status === "running") ?? lastOf(record);
   return [
     `${id} ${status}`,
     `step ${(current?.stepIndex ?? steps.length) + 1}`,
-    placeOf(activeAgent, activeStage),
-    price(totalCostUsd),
+    printEndpoint({ agent: activeAgent, stage: activeStage }),
+    formatUsd(totalCostUsd),
     duration(Math.max(nowMs - Date.parse(createdAt), 0)),
   ].join(" · ");
 }
 
-/** The step that has ended, while it is not known that another follows. */
+/** The last step, as long as the relay has not moved on to another agent. */
 function lastOf({ steps, activeAgent, activeStage }: RelayView): Step | undefined {
   const last = steps.at(-1);
   return last?.agentSlotId === activeAgent && last.stage === activeStage ? last : undefined;
 }
 
-/** A step that has ended. */
 export function stepLine(step: Step): string {
   return stepCells(step)
     .filter((cell) => cell !== "")
@@ -51,12 +45,12 @@ export function stepLine(step: Step): string {
 }
 
 export function stepCells(step: Step): string[] {
-  const { stepIndex, kind, agentSlotId, stage, status, costUsd, durationS, output, error } = step;
+  const { stepIndex, kind, status, costUsd, durationS, output, error } = step;
   return [
     `${kind === "script" ? "script" : "step"} ${stepIndex + 1}`,
-    harmless(placeOf(agentSlotId, stage)),
+    harmless(stepName(step)),
     status,
-    costUsd === null ? "" : price(costUsd),
+    costUsd === null ? "" : formatUsd(costUsd),
     durationS === null ? "" : duration(durationS * 1_000),
     firstLine(error === null ? (output ?? "") : briefError(error), MAX_TEXT_LENGTH),
   ];
@@ -70,7 +64,7 @@ export function endLine(record: RelayView, nowMs: number): string {
   const why = stopReason === null || stopReason === status ? "" : ` (${stopReason})`;
   const trouble = abortReason ?? error;
   return harmless(
-    `${id} is ${status}${why}: ${count(steps, "step")}, ${price(totalCostUsd)}, ` +
+    `${id} is ${status}${why}: ${count(steps, "step")}, ${formatUsd(totalCostUsd)}, ` +
       `${duration(Math.max(endedMs - Date.parse(createdAt), 0))}${trouble === null ? "" : `. ${trouble}`}`,
   );
 }
@@ -78,10 +72,10 @@ export function endLine(record: RelayView, nowMs: number): string {
 export function describeDryRun({ steps, stopReason }: DryRun): string {
   const rows = steps.map(({ agent, stage, output }, index) => [
     `step ${index + 1}`,
-    harmless(placeOf(agent, stage)),
+    harmless(printEndpoint({ agent, stage })),
     firstLine(output ?? "", MAX_TEXT_LENGTH),
   ]);
-  return [table(rows), `It ends: ${stopReason ?? "not at all"}. Nothing of it is kept.`].join("\n");
+  return [table(rows), `Stop reason: ${stopReason ?? "none"}. Nothing was stored.`].join("\n");
 }
 
 export function describeStep(step: Step): string {

@@ -54,8 +54,8 @@ test("a turn that waits is suspended", async () => {
 });
 
 test.each<[Json, string]>([
-  [{ message: "Why?" }, "a template or from a single agent"],
-  [{ template: "a", agent: "b", message: "Why?" }, "a template or from a single agent"],
+  [{ message: "Why?" }, "exactly one of template and agent"],
+  [{ template: "a", agent: "b", message: "Why?" }, "exactly one of template and agent"],
   [{ template: "a" }, "message"],
   [{ template: "a", message: " " }, "message"],
   [{ template: "a", message: "b", budgetUsd: 0 }, "budgetUsd"],
@@ -78,7 +78,7 @@ test("an agent of a relay can end it, and nobody else has one to end", async () 
   });
   await expect(call(abort, { reason: "The disk is full" })).rejects.toMatchObject({
     code: "tool_input_invalid",
-    message: expect.stringContaining("no step of a relay"),
+    message: expect.stringContaining("Not a step of a relay"),
   });
   for (const reason of ["", " ", "x".repeat(MAX_REASON_LENGTH + 1)])
     await expect(call(abort, { reason }, step)).rejects.toMatchObject({ code: "tool_input_invalid" });

@@ -1,4 +1,4 @@
-/** The tools by which agents start relays, and end the one that they are part of. */
+/** The tools with which agents start relays, and abort the one they are part of. */
 import { z } from "zod";
 
 import { defineTool } from "../../model/define-tool.ts";
@@ -15,7 +15,7 @@ const MAX_NAME_LENGTH = 64;
 const MAX_MESSAGE_LENGTH = 100_000;
 const MAX_CONTRACT_LENGTH = 10_000;
 export const MAX_REASON_LENGTH = 2_000;
-/** It is written down; the relay takes as long as it takes. */
+/** For storing the request, not for running the relay. */
 const WRITE_TIMEOUT_MS = 30_000;
 
 const templateName = z.string().trim().min(1).max(MAX_NAME_LENGTH);
@@ -23,21 +23,21 @@ const term = z.string().trim().min(1).max(MAX_CONTRACT_LENGTH);
 
 const startParameters = z.strictObject({
   template: templateName.optional().describe("The template of the relay"),
-  agent: templateName.optional().describe("Instead of a template: a single agent of relays"),
+  agent: templateName.optional().describe("A single relay agent, instead of a template"),
   message: z
     .string()
     .trim()
     .min(1)
     .max(MAX_MESSAGE_LENGTH)
-    .describe("All that its agents need to know: they know nothing of this conversation"),
-  goal: term.optional().describe("What is to be reached"),
-  doneWhen: term.optional().describe("How one sees that it is reached"),
-  budgetUsd: z.number().positive().optional().describe("What all of it may cost at most, in USD"),
-  wait: z.boolean().optional().describe("Wait for the result. Otherwise it comes as a message later"),
+    .describe("Everything its agents need to know: they cannot see this conversation"),
+  goal: term.optional().describe("The goal of the work"),
+  doneWhen: term.optional().describe("How to tell that the goal is reached"),
+  budgetUsd: z.number().positive().optional().describe("Cost limit in USD for the whole relay"),
+  wait: z.boolean().optional().describe("Wait for the result. Otherwise it arrives later as a message"),
 });
 
 const abortParameters = z.strictObject({
-  reason: z.string().trim().min(1).max(MAX_REASON_LENGTH).describe("Why nobody can go on, for people"),
+  reason: z.string().trim().min(1).max(MAX_REASON_LENGTH).describe("Why no agent can continue, for people"),
 });
 
 export function createRelayTools(startRelay: StartRelay): Tool[] {
@@ -48,15 +48,15 @@ function createStartTool(startRelay: StartRelay): Tool {
   return defineTool({
     name: "relay_start",
     description:
-      "Starts a relay: several agents, one after the other, work on one shared file, the artifact, as a template says. With " +
-      "wait, the artifact is the result of this call. Without, it comes to you as one message when the relay is over.",
+      "Starts a relay: several agents work in turn on a shared file, the artifact, as defined by a template. With wait, " +
+      "the artifact is the result of this call. Without it, you get the artifact in a message when the relay has ended.",
     parameters: startParameters,
     writes: true,
-    // The relay is known by the call: the same call again finds what it did.
+    // The call is the idempotency key: repeating it returns the same relay.
     repeatable: true,
     timeoutMs: WRITE_TIMEOUT_MS,
     trust: {},
-    // Which templates and agents there are.
+    // Errors list the names of templates and agents.
     errorTrust: { private: true },
     async run({ template, agent, message, goal, doneWhen, budgetUsd, wait = false }, context) {
       const name = template ?? agent;
@@ -74,7 +74,7 @@ function createStartTool(startRelay: StartRelay): Tool {
       );
       if (wait) return { kind: "suspend", waitKind: "child", detail: { relay } };
       return {
-        text: `The relay ${relay} has begun. Its result comes to you as a message; go on with something else, or end your turn.`,
+        text: `Relay ${relay} has started. Its result will arrive as a message; continue with other work, or end your turn.`,
         details: { relay },
       };
     },
@@ -86,7 +86,7 @@ function createAbortTool(): Tool {
   return defineTool({
     name: ABORT_TOOL,
     description:
-      "Ends the relay that you are a part of, because neither you nor anybody after you can go on. Nothing follows your step.",
+      "Aborts the relay you are part of, because neither you nor any later agent can continue. No step follows yours.",
     parameters: abortParameters,
     writes: true,
     repeatable: true,
@@ -103,7 +103,7 @@ function createAbortTool(): Tool {
   });
 }
 
-/** What was agreed on stands below the message, where every agent of the relay reads it. */
+/** Appends the terms to the message, where every agent of the relay reads them. */
 function withContract(
   message: string,
   { goal, doneWhen }: { readonly goal: string | undefined; readonly doneWhen: string | undefined },
@@ -116,13 +116,13 @@ function withContract(
 }
 
 function oneOfTwo(): CortexError {
-  return new CortexError("tool_input_invalid", "A relay is started from a template or from a single agent", {
-    hint: "Give one of `template` and `agent`.",
+  return new CortexError("tool_input_invalid", "Expected exactly one of template and agent", {
+    hint: "Pass either `template` or `agent`.",
   });
 }
 
 function notInRelay(): CortexError {
-  return new CortexError("tool_input_invalid", "This is no step of a relay, and there is nothing to abort", {
-    hint: "Say what is wrong in your answer instead.",
+  return new CortexError("tool_input_invalid", "Not a step of a relay; nothing to abort", {
+    hint: "Describe the problem in your answer instead.",
   });
 }

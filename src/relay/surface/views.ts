@@ -1,21 +1,21 @@
-/** Relays, their agents and their templates, as they are shown. */
+/** Relays, their agents and their templates, as shown to clients. */
+import type { z } from "zod";
+
 import type { Problem } from "../../config/problem.ts";
 import { isRelayId, type RelayId, type TurnId } from "../../model/ids.ts";
 import { readKept } from "../artifact/artifact.ts";
 import { unifiedDiff } from "../artifact/file-changes.ts";
-import { type ConvergenceReading, convergenceReadings } from "../templates/convergence.ts";
+import { convergenceReadings } from "../templates/convergence.ts";
 import { toRecord } from "../record/kept-relay.ts";
 import { asShown } from "../record/phases.ts";
-import type { RelayRecord, RelayStep } from "../record/record.ts";
-import { showRecord, viewTurn } from "../record/relay-of-turn.ts";
+import { type RelayRecord, type RelayStep, showRecord } from "../record/record.ts";
+import { viewTurn } from "../record/relay-of-turn.ts";
 import { type Endpoint, printEndpoint } from "../templates/endpoint.ts";
-import type { RelayAgent, RelayCondition, RelayConfig, RelayTemplate } from "../templates/snapshot.ts";
+import type { RelayAgent, RelayConfig, RelayTemplate } from "../templates/snapshot.ts";
+import type { RelayAgentSchema, RelayTemplateSchema } from "./schemas.ts";
 import type { Ledger, Listed, StoredRelay, StoredRelayStep } from "../../store/store.ts";
 
-export { countSteps } from "../record/record.ts";
-export { briefError } from "../record/summary.ts";
-
-/** A record in the form of `threads.json`, with what Cortex has to say beside. */
+/** A record in the format of `threads.json`, with additional fields. */
 export type RelayView = Omit<ReturnType<typeof showRecord>, "steps"> & {
   readonly steps: readonly Omit<RelayStep, "leg" | "artifactBefore">[];
 };
@@ -25,26 +25,7 @@ export function relayView(record: RelayRecord): RelayView {
   return { ...showRecord(record), steps };
 }
 
-export interface RelayTemplateView {
-  readonly name: string;
-  readonly description: string;
-  readonly agents: readonly string[];
-  /** `agent` or `agent:stage`. */
-  readonly entry: string;
-  readonly transitions: readonly RelayTransitionView[];
-  readonly maxTotalSteps: number;
-  readonly maxTotalCostUsd: number | null;
-  /** Those that it has of onStart, onTransition and onEnd. */
-  readonly hooks: readonly string[];
-  /** What the marker means on each convergence edge. */
-  readonly convergence: readonly ConvergenceReading[];
-}
-
-interface RelayTransitionView {
-  readonly from: readonly string[];
-  readonly to: readonly string[];
-  readonly condition: RelayCondition;
-}
+export type RelayTemplateView = z.output<typeof RelayTemplateSchema>;
 
 export function relayTemplateView(template: RelayTemplate): RelayTemplateView {
   const { name, description, agents, transitions, entryAgent, entryStage = null } = template;
@@ -65,18 +46,7 @@ export function relayTemplateView(template: RelayTemplate): RelayTemplateView {
   };
 }
 
-export interface RelayAgentView {
-  readonly name: string;
-  readonly description: string;
-  readonly profile: string;
-  readonly persistSession: boolean;
-  /** Empty where it has none. */
-  readonly stages: readonly { readonly name: string; readonly description: string }[];
-  readonly entryStage: string | null;
-  /** Null: those of the agent that runs the step. */
-  readonly tools: readonly string[] | null;
-  readonly pluginDirs: readonly string[];
-}
+export type RelayAgentView = z.output<typeof RelayAgentSchema>;
 
 export function relayAgentView(agent: RelayAgent): RelayAgentView {
   const { name, description, profile, persistSession, stages = {}, pluginDirs } = agent;
@@ -112,7 +82,7 @@ function print(ends: readonly Endpoint[]): string[] {
   return ends.map(printEndpoint);
 }
 
-/** The relays that a home has on record, newest first. */
+/** The relays of a home, newest first. */
 export async function readRelayViews(
   { relays }: Pick<Ledger, "relays">,
   { running, limit }: { readonly running: boolean; readonly limit: number },
@@ -143,7 +113,7 @@ function viewOf(stored: StoredRelay, steps: readonly StoredRelayStep[]): RelayVi
   return relayView(asShown(toRecord(stored, steps), steps));
 }
 
-/** What the artifact was like after a step; after the last one, where it is not said which. */
+/** The artifact after a step (default: the last one). */
 export async function readRelayArtifact(
   home: string,
   { steps }: RelayView,
@@ -156,14 +126,14 @@ export async function readRelayArtifact(
   return hash === undefined || hash === null ? undefined : readKept(home, hash);
 }
 
-export interface ArtifactChange {
+interface ArtifactChange {
   /** Counted from 1. */
   readonly step: number;
-  /** A unified diff. Null: it is not kept what the artifact was like. */
+  /** A unified diff. Null: the artifact was not stored. */
   readonly diff: string | null;
 }
 
-/** What each step has changed in the artifact. */
+/** How each step changed the artifact. */
 export async function readArtifactChanges(home: string, { steps }: RelayView): Promise<ArtifactChange[]> {
   const changes: ArtifactChange[] = [];
   let before = "";

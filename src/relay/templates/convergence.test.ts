@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import { type Reading, readingOf } from "./convergence.ts";
+import { type Reading, readingOf as read } from "./convergence.ts";
 import { type Endpoint, parseEndpoint } from "./endpoint.ts";
 
 type Ends = string | readonly string[];
@@ -11,6 +11,13 @@ const converge = (from: Ends, to: Ends, onMarker?: Reading) => ({
   to: ends(to),
   condition: { type: "convergence", onMarker },
 });
+type Edge = Omit<ReturnType<typeof converge>, "condition"> & {
+  readonly condition: { readonly type: string };
+};
+
+const readingOf = (edges: readonly Edge[], index: number, enter = (end: Endpoint) => end): Reading =>
+  read(edges[index]!, edges, enter);
+
 const always = (from: Ends, to: Ends) => ({ from: ends(from), to: ends(to), condition: { type: "always" } });
 
 test("on an edge that leads forward the marker means to go on", () => {

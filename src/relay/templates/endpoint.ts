@@ -1,12 +1,12 @@
-/** The ends of a transition: `agent`, which is any stage of it, or `agent:stage`. */
+/** The ends of a transition: `agent`, meaning any of its stages, or `agent:stage`. */
 
 export interface Endpoint {
   readonly agent: string;
-  /** Null where an end names no stage, and where an agent has none. */
+  /** Null: the end names no stage, or the agent has none. */
   readonly stage: string | null;
 }
 
-/** The agent ends at the first colon: what a stage is called may hold another. */
+/** Splits at the first colon: the name of a stage may contain another. */
 export function parseEndpoint(text: string): Endpoint {
   const colon = text.indexOf(":");
   if (colon === -1) return { agent: text, stage: null };
@@ -17,7 +17,7 @@ export function printEndpoint({ agent, stage }: Endpoint): string {
   return stage === null ? agent : `${agent}:${stage}`;
 }
 
-/** Whether an end that a rule names means a step. */
+/** Whether an end named in a rule covers a step. */
 export function meansStep(end: Endpoint, step: Endpoint): boolean {
   return end.agent === step.agent && (end.stage === null || end.stage === step.stage);
 }
@@ -27,7 +27,7 @@ interface Staged {
   readonly entryStage?: string | undefined;
 }
 
-/** The stage that a step runs: the one that is asked for, else where the agent begins, else its first. */
+/** The stage that a step runs: the requested one, else the agent's entry stage, else its first. */
 export function resolveStage({ stages = {}, entryStage }: Staged, asked: string | null): string | null {
   for (const stage of [asked, entryStage]) {
     if (typeof stage === "string" && Object.hasOwn(stages, stage)) return stage;
@@ -37,7 +37,7 @@ export function resolveStage({ stages = {}, entryStage }: Staged, asked: string 
 
 const THREAD_COMMANDS = ["add", "agents", "cancel", "help", "list", "say", "status", "templates"] as const;
 
-/** Whether a word after `!thread` is a command, and so cannot name an agent. */
+/** Whether a word after `!thread` is a command, and so cannot name an agent or a template. */
 export function isThreadCommand(word: string): word is (typeof THREAD_COMMANDS)[number] {
-  return (THREAD_COMMANDS as readonly string[]).includes(word);
+  return THREAD_COMMANDS.some((command) => command === word);
 }

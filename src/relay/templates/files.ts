@@ -1,11 +1,12 @@
 /**
- * The files that hold agents, templates and shells: one file with all of them, or a folder with a file for each, which
- * wins where both are there.
+ * The files of agents, templates and shells: one file with all of them, or a folder with a file for each. If both exist,
+ * the folder wins.
  */
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { MAX_ENTRIES } from "../../config/cortex-schema.ts";
 import { type JsonFile, parseJsonFile, readText } from "../../config/json-file.ts";
+import { codeOf } from "../../model/error-code.ts";
 import { suggest } from "../../model/nearest.ts";
 import { sourceOf } from "../../config/part.ts";
 import { formatPath, type Mistake, type Path, type Problem, quote } from "../../config/problem.ts";
@@ -17,22 +18,22 @@ export const TEMPLATES_FOLDER = "thread-templates";
 export const ENTRY_KINDS = ["agents", "templates", "shells"] as const;
 export type EntryKind = (typeof ENTRY_KINDS)[number];
 
-export interface Entry {
+export interface RelayEntry {
   readonly kind: EntryKind;
-  /** Its key, or the name of its file. */
+  /** Its key or file name. */
   readonly name: string;
   readonly value: unknown;
-  /** Says where the user finds a mistake; its path begins at the entry. */
+  /** Adds the file and position to a mistake whose path is relative to the entry. */
   readonly locate: (mistake: Mistake) => Problem;
 }
 
-export interface Entries {
-  readonly entries: readonly Entry[];
+interface Entries {
+  readonly entries: readonly RelayEntry[];
   readonly problems: readonly Problem[];
   readonly warnings: readonly Problem[];
 }
 
-/** What is wrong with a file is a problem in the result, never an exception. */
+/** Mistakes in a file are problems in the result, never exceptions. */
 export async function readEntries(configFolder: string): Promise<Entries> {
   const [folder, file] = await Promise.all([
     listFolder(configFolder, TEMPLATES_FOLDER),
@@ -44,8 +45,8 @@ export async function readEntries(configFolder: string): Promise<Entries> {
   const shadowed: Problem = {
     source: TEMPLATES_FILE,
     path: "",
-    message: `is not used, because there is a folder ${TEMPLATES_FOLDER}`,
-    hint: "Move what it holds to files of the folder, or remove one of the two.",
+    message: `ignored because the folder ${TEMPLATES_FOLDER} exists`,
+    hint: "Move its entries to files in the folder, or remove one of the two.",
   };
   return {
     entries: all.flatMap(({ entries }) => entries),
@@ -61,24 +62,24 @@ export async function readEntries(configFolder: string): Promise<Entries> {
 function entriesOf(file: JsonFile): Entries {
   const problems: Problem[] = [...file.problems];
   const warnings: Problem[] = [];
-  const entries: Entry[] = [];
+  const entries: RelayEntry[] = [];
   const locate = locator(file, []);
-  const wrong = (path: Path, message: string, hint: string): number =>
+  const report = (path: Path, message: string, hint: string): number =>
     problems.push(locate({ path, at: "value", message, hint }));
   if (!isObject(file.value)) {
-    wrong([], `${quote(file.value)} is not an object`, `Write {"agents": {}, "templates": {}}.`);
+    report([], `expected an object, got ${quote(file.value)}`, `Write {"agents": {}, "templates": {}}.`);
     return { entries, problems, warnings };
   }
   for (const [key, value] of Object.entries(file.value)) {
     const kind = ENTRY_KINDS.find((known) => known === key);
     if (key === "$schema") continue;
     if (kind === undefined) {
-      const message = "is not a key that is known here";
-      warnings.push(locate({ path: [key], at: "key", message, hint: suggest(key, ENTRY_KINDS) }));
+      const hint = suggest(key, ENTRY_KINDS);
+      warnings.push(locate({ path: [key], at: "key", message: "unknown key", hint }));
     } else if (!isObject(value)) {
-      wrong([key], `${quote(value)} is not an object`, `Write the ${key} by their names.`);
+      report([key], `expected an object, got ${quote(value)}`, `Map names to ${key}.`);
     } else if (Object.keys(value).length > MAX_ENTRIES) {
-      wrong([key], `has more than ${MAX_ENTRIES} entries`, "Remove those that nobody uses.");
+      report([key], `has more than ${MAX_ENTRIES} entries`, "Remove unused ones.");
     } else {
       for (const [name, entry] of Object.entries(value)) {
         entries.push({ kind, name, value: entry, locate: locator(file, [kind, name]) });
@@ -94,8 +95,8 @@ function misplaced(name: string): Problem {
   return {
     source: join(TEMPLATES_FOLDER, name),
     path: "",
-    message: "is not read",
-    hint: `Write JSON, to a file of ${ENTRY_KINDS.map((kind) => `${kind}/`).join(", ")} whose name ends in ${SUFFIX}.`,
+    message: "ignored",
+    hint: `Use JSON files named *${SUFFIX} in ${ENTRY_KINDS.map((kind) => `${kind}/`).join(", ")}.`,
   };
 }
 
@@ -106,20 +107,17 @@ async function readKind(configFolder: string, kind: EntryKind): Promise<Entries>
     return { entries: [], problems: listed.kind === "absent" ? [] : [listed.problem], warnings: [] };
   const names = listed.names.filter((name) => name.endsWith(SUFFIX) && !name.startsWith(".")).toSorted();
   if (names.length > MAX_ENTRIES) {
-    const hint = "Remove those that nobody uses.";
-    return {
-      entries: [],
-      problems: [{ source: folder, path: "", message: `has more than ${MAX_ENTRIES} files`, hint }],
-      warnings: [],
-    };
+    const message = `has more than ${MAX_ENTRIES} files`;
+    const problem = { source: folder, path: "", message, hint: "Remove unused ones." };
+    return { entries: [], problems: [problem], warnings: [] };
   }
-  const entries: Entry[] = [];
+  const entries: RelayEntry[] = [];
   const problems: Problem[] = [];
   for (const name of names) {
     const path = join(folder, name);
     const file = parseJsonFile(path, await readText(configFolder, path));
     problems.push(...file.problems);
-    // What cannot be understood at all is told once, and not again as an entry in which everything is missing.
+    // A file that cannot be parsed is reported once, not again as an entry without any fields.
     if (file.position([]) === undefined && file.problems.length > 0) continue;
     entries.push({ kind, name: name.slice(0, -SUFFIX.length), value: file.value, locate: locator(file, []) });
   }
@@ -138,17 +136,17 @@ async function listFolder(configFolder: string, name: string): Promise<Listed> {
   try {
     return { kind: "listed", names: await readdir(join(configFolder, name)) };
   } catch (cause) {
-    const { code } = cause as NodeJS.ErrnoException;
+    const code = codeOf(cause);
     if (code === "ENOENT") return { kind: "absent" };
     const message = code === "ENOTDIR" ? "is not a folder" : `cannot be read (${code ?? String(cause)})`;
     return {
       kind: "problem",
-      problem: { source: name, path: "", message, hint: "Check what is there, and its permissions." },
+      problem: { source: name, path: "", message, hint: "Check its type and permissions." },
     };
   }
 }
 
-function locator(file: JsonFile, prefix: Path): Entry["locate"] {
+function locator(file: JsonFile, prefix: Path): RelayEntry["locate"] {
   return ({ path, at, message, hint }) => {
     const whole = [...prefix, ...path];
     return { source: sourceOf(file, whole, at), path: formatPath(whole), message, hint };

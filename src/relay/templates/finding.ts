@@ -1,23 +1,23 @@
 import type { Mistake, Path } from "../../config/problem.ts";
 
-/** Something about an entry of the files: what makes it unusable, or what is probably not meant. */
-export interface Finding extends Mistake {
+/** A problem with an entry of the files: an error makes it unusable, a warning is a probable mistake. */
+export interface EntryFinding extends Mistake {
   readonly severity: "error" | "warning";
 }
 
-export function wrong(path: Path, message: string, hint: string): Finding {
+export function errorAt(path: Path, message: string, hint: string): EntryFinding {
   return { severity: "error", path, at: "value", message, hint };
 }
 
-export function doubtful(path: Path, message: string, hint: string): Finding {
+export function warningAt(path: Path, message: string, hint: string): EntryFinding {
   return { severity: "warning", path, at: "value", message, hint };
 }
 
-/** A field that nobody knows does no harm, and may belong to a later version. */
-export function fromMistake(mistake: Mistake): Finding {
+/** An unknown field is harmless and may belong to a later version. */
+export function fromMistake(mistake: Mistake): EntryFinding {
   return { ...mistake, severity: mistake.at === "key" ? "warning" : "error" };
 }
 
-export function isError({ severity }: Finding): boolean {
+export function isError({ severity }: EntryFinding): boolean {
   return severity === "error";
 }

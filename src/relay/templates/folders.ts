@@ -1,4 +1,4 @@
-/** The folders that hold what relays are made from: agents, templates, shells and prompts. */
+/** The folders of the files of relays: agents, templates, shells and prompts. */
 import { readdirSync } from "node:fs";
 import { extname, join, relative, sep } from "node:path";
 import type { Folders } from "../../config/config.ts";
@@ -7,13 +7,13 @@ import { ENTRY_KINDS, TEMPLATES_FILE, TEMPLATES_FOLDER } from "./files.ts";
 
 type HomeFolders = Pick<Folders, "home" | "config">;
 
-/** Several files are often changed together, and an editor writes in several steps: the last of them counts. */
+/** Files are often changed together, and editors write in several steps: wait until they are done. */
 export const TEMPLATES_DEBOUNCE_MS = 300;
 
-/** So many folders are watched below each folder of prompts. Those of more are found by the poll. */
+/** How many subfolders of each prompt folder are watched. Changes in further ones are found by polling. */
 const MAX_WATCHED_FOLDERS = 100;
 
-/** Not all of them need to be there. */
+/** Some of them may not exist. */
 export function templateFolders({ home, config }: HomeFolders): string[] {
   const templates = join(config, TEMPLATES_FOLDER);
   const prompts = join(home, "prompts");
@@ -35,11 +35,11 @@ function foldersBelow(folder: string): string[] {
       .slice(0, MAX_WATCHED_FOLDERS)
       .map(({ parentPath, name }) => join(parentPath, name));
   } catch {
-    return []; // there is no such folder yet, or nobody may look at it
+    return []; // missing or unreadable
   }
 }
 
-/** What a file of theirs is called, from the home on. Undefined: other files of the configuration lie there too. */
+/** The path of a relay file relative to the home. Undefined: the file belongs to something else. */
 export function templateFile(path: string, { home, config }: HomeFolders): string | undefined {
   const isOurs =
     path === join(config, TEMPLATES_FILE) ||

@@ -1,7 +1,8 @@
 /**
- * Reads what can be read of a value that may be wrong in places: what does not fit its schema is left out, as if it
- * were not there. So the checks that come after the schema find the other mistakes in the same pass.
+ * Reads the valid parts of a value: everything that does not match the schema is left out. So the checks after the schema
+ * find further mistakes in the same pass.
  */
+import assert from "node:assert/strict";
 import { z } from "zod";
 import { schemaAt } from "../../config/schema-tree.ts";
 
@@ -15,21 +16,22 @@ export function readLoosely<T>(schema: z.ZodType<T>, value: unknown): Loose<T> |
   return read(schema, value) as Loose<T> | undefined;
 }
 
-function read(wrapped: z.ZodType, value: unknown): unknown {
-  const schema = schemaAt(wrapped, []) ?? wrapped;
+function read(part: z.core.$ZodType, value: unknown): unknown {
+  assert(part instanceof z.ZodType, "schemas are not made with zod/mini");
+  const schema = schemaAt(part, []) ?? part;
   if (schema instanceof z.ZodUnion) {
-    const readings = schema.options.map((option) => read(option as z.ZodType, value));
+    const readings = schema.options.map((option) => read(option, value));
     return readings.find((reading) => reading !== undefined);
   }
   if (schema instanceof z.ZodArray && Array.isArray(value)) {
-    return value.map((item) => read(schema.element as z.ZodType, item));
+    return value.map((item) => read(schema.element, item));
   }
   if (schema instanceof z.ZodRecord && isObject(value)) {
-    return mapEntries(value, (item) => read(schema.valueType as z.ZodType, item));
+    return mapEntries(value, (item) => read(schema.valueType, item));
   }
   if (schema instanceof z.ZodObject && isObject(value)) {
     const known = Object.entries(value).filter(([key]) => Object.hasOwn(schema.shape, key));
-    return mapEntries(Object.fromEntries(known), (item, key) => read(schema.shape[key] as z.ZodType, item));
+    return mapEntries(Object.fromEntries(known), (item, key) => read(schema.shape[key], item));
   }
   const { success, data } = schema.safeParse(value);
   return success ? data : undefined;

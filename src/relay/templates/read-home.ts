@@ -1,4 +1,4 @@
-/** The agents and templates of relays as a home has them, with or without a server on it. */
+/** Reads the relay agents and templates of a home, with or without a running server. */
 import { existsSync } from "node:fs";
 
 import type { Config } from "../../config/config.ts";
@@ -7,10 +7,10 @@ import { configFolder } from "../../config/read.ts";
 import type { CheckedHome } from "../../feature/feature.ts";
 import { unknownTools } from "../../personas/check-agents.ts";
 import { readPlugins } from "../../personas/skills.ts";
-import { type Doubt, type ExaminedAgent, readRelayConfig } from "./read.ts";
+import { type AgentWarning, type ExaminedAgent, readRelayConfig } from "./read.ts";
 import type { RelayConfig } from "./snapshot.ts";
 
-/** Throws `config_invalid` where the settings of the home are wrong; what is wrong with relays is in the result. */
+/** Throws `config_invalid` if the settings of the home are invalid. Problems with relays are in the result. */
 export async function readRelays(sources: CheckedHome): Promise<RelayConfig> {
   const { config, variable } = await readConfigured(sources);
   const { home } = sources;
@@ -18,24 +18,16 @@ export async function readRelays(sources: CheckedHome): Promise<RelayConfig> {
   const folders = { home, config: configFolder(home), user };
   return readRelayConfig(folders, {
     profiles: Object.keys(config.profiles),
-    examine: createRelayExaminer(config, sources.toolNames),
+    examine: async (agent) => [
+      ...checkTools(agent, sources.toolNames),
+      ...checkIgnoredFields(agent, config),
+      ...(await checkPlugins(agent)),
+    ],
   });
 }
 
-/** Finds what is probably a mistake in an agent: unknown tools, plugins that load nothing, fields that nothing uses. */
-function createRelayExaminer(
-  config: Config,
-  toolNames: readonly string[],
-): (agent: ExaminedAgent) => Promise<Doubt[]> {
-  return async (agent) => [
-    ...toolDoubts(agent, toolNames),
-    ...ignoredFields(agent, config),
-    ...(await pluginDoubts(agent)),
-  ];
-}
-
 /** `Read,Grep` or a list. */
-function toolDoubts({ tools }: ExaminedAgent, toolNames: readonly string[]): Doubt[] {
+function checkTools({ tools }: ExaminedAgent, toolNames: readonly string[]): AgentWarning[] {
   const isText = typeof tools === "string";
   const listed: readonly unknown[] = isText ? tools.split(",") : Array.isArray(tools) ? tools : [];
   const names = listed.map((name) => (typeof name === "string" ? name.trim() : ""));
@@ -46,31 +38,31 @@ function toolDoubts({ tools }: ExaminedAgent, toolNames: readonly string[]): Dou
   }));
 }
 
-function ignoredFields(agent: ExaminedAgent, { profiles }: Config): Doubt[] {
+function checkIgnoredFields(agent: ExaminedAgent, { profiles }: Config): AgentWarning[] {
   const backend = agent.profile === undefined ? undefined : profiles[agent.profile]?.backend;
-  const whose =
+  const why =
     backend === undefined ? "no backend of this version uses it" : `backend "${backend}" does not use it`;
   return (["claudeAgent", "outputStyle"] as const)
     .filter((field) => agent[field] !== undefined)
     .map((field) => ({
       path: [field],
-      message: `is ignored: ${whose}`,
+      message: `ignored because ${why}`,
       hint: "It is for the backend claude, which is not available in this version.",
     }));
 }
 
-/** One that is not there is an error already. */
-async function pluginDoubts({ pluginDirs = [] }: ExaminedAgent): Promise<Doubt[]> {
-  const doubts = await Promise.all(
+/** A missing folder is an error already. */
+async function checkPlugins({ pluginDirs = [] }: ExaminedAgent): Promise<AgentWarning[]> {
+  const warnings = await Promise.all(
     pluginDirs.map(async (folder, index) => {
       if (!existsSync(folder)) return [];
       const { problems } = await readPlugins([folder]);
       return problems.map(({ problem }) => ({
         path: ["pluginDirs", index],
         message: problem,
-        hint: "Name a plugin, or a folder with skills in it.",
+        hint: "Name a plugin, or a folder with skills.",
       }));
     }),
   );
-  return doubts.flat();
+  return warnings.flat();
 }

@@ -113,8 +113,8 @@ test("the convergence example of the seed leads on with its marker", async () =>
       reading: "advance",
       isStated: false,
       text:
-        'coder:implement → coder:review: "[IMPLEMENTATION COMPLETE]" leads on to coder:review; ' +
-        "without it coder:implement runs again, at most 5 times in all",
+        'coder:implement → coder:review: "[IMPLEMENTATION COMPLETE]" leads to coder:review; ' +
+        "without it coder:implement runs again, at most 5 times in total",
     },
   ]);
 });
@@ -170,7 +170,7 @@ test("override refs of the seed change an agent for one template only", async ()
   });
   const { agents, templates, problems, warnings } = await home.read();
   expect(problems).toEqual([]);
-  expect(warnings.map(({ message }) => message)).toEqual(["is not used, because the agent has stages"]);
+  expect(warnings.map(({ message }) => message)).toEqual(["ignored because the agent has stages"]);
   const [planner, coder, reviewer] = templates.get("special")!.agents;
   expect(planner).toEqual(agents.get("planner"));
   expect(coder).toEqual({ ...agents.get("coder"), tools: ["Read", "Write", "Edit"] });
@@ -208,8 +208,8 @@ test("the folder holds the same as the single file, and wins where both are ther
     {
       source: "thread-templates.json",
       path: "",
-      message: "is not used, because there is a folder thread-templates",
-      hint: "Move what it holds to files of the folder, or remove one of the two.",
+      message: "ignored because the folder thread-templates exists",
+      hint: "Move its entries to files in the folder, or remove one of the two.",
     },
   ]);
 });
@@ -229,7 +229,7 @@ test("a file of the folder that is no JSON costs only its own entry, and is told
     {
       source: "thread-templates/agents/critic.json:2:14",
       path: "profile",
-      message: 'no profile is called "gone"',
+      message: 'unknown profile "gone"',
       hint: "Use one of __active__, claude-sonnet, claude-haiku, offline.",
     },
   ]);
@@ -241,10 +241,10 @@ test("without files there are no agents and no problems", async () => {
 });
 
 test.each([
-  ["[]", "a list is not an object"],
-  ['{"agents": []}', "a list is not an object"],
+  ["[]", "expected an object, got a list"],
+  ['{"agents": []}', "expected an object, got a list"],
   ['{"agents": {}', "invalid JSON: missing closing }"],
-  ["7", "7 is not an object"],
+  ["7", "expected an object, got 7"],
 ])("the file %s is a problem", async (text, message) => {
   using home = relayHome({ [FILE]: text });
   const { problems } = await home.read();
@@ -392,8 +392,8 @@ test("a link within the folder of prompts is followed, one that leads out is ref
   const { agents, problems } = await home.read();
   expect(agents.get("good")?.promptTemplate).toBe("real");
   expect(problems.map(({ message }) => message)).toEqual([
-    "prompts/promptTemplates/outside.md is a link out of prompts/promptTemplates",
-    "prompts/promptTemplates/folder/away.md is a link out of prompts/promptTemplates",
+    "prompts/promptTemplates/outside.md is a link to a file outside prompts/promptTemplates",
+    "prompts/promptTemplates/folder/away.md is a link to a file outside prompts/promptTemplates",
   ]);
 });
 

@@ -4,15 +4,20 @@ import { z } from "zod";
 import { relayHome } from "../../../test/support/relay-home.ts";
 import { schemaAt } from "../../config/schema-tree.ts";
 import { RUNTIME_VARIABLES } from "../prompts/runtime-variables.ts";
-import { agentSchema } from "./agent-schema.ts";
-import { bindingSchema, shellSchema, templateSchema } from "./schema.ts";
-import { sessionScriptsSchema } from "./session-scripts-file.ts";
+
+import {
+  bindingSchema,
+  relayAgentSchema,
+  sessionScriptsSchema,
+  shellSchema,
+  templateSchema,
+} from "./schema.ts";
 
 const page = readFileSync(new URL("../../../docs/relay-reference.md", import.meta.url), "utf8");
 
 const SECTIONS: [heading: string, schema: z.ZodType, known: readonly string[]][] = [
-  ["Agent", agentSchema, []],
-  ["Stage", schemaAt(agentSchema, ["stages", "any"])!, []],
+  ["Agent", relayAgentSchema, []],
+  ["Stage", schemaAt(relayAgentSchema, ["stages", "any"])!, []],
   ["Template", templateSchema, []],
   ["Agent of a template, with overrides", overrideSchema(), []],
   ["Transition", schemaAt(templateSchema, ["transitions", 0])!, []],

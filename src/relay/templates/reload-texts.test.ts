@@ -18,26 +18,26 @@ test("what is wrong is said with the first problem, and how to see the others", 
   const problem = {
     source: "thread-templates.json:1:2",
     path: "agents.a",
-    message: "is missing",
+    message: "missing",
     hint: "Add it.",
   };
-  const first = "thread-templates.json:1:2 agents.a: is missing. Add it.";
+  const first = "thread-templates.json:1:2 agents.a: missing. Add it.";
   expect(refusedText([problem], { files: [], isKept: true })).toBe(
-    `thread-templates.json has a problem and is not in use; what was there before is\n${first}`,
+    `thread-templates.json has a problem; the previous version stays in use\n${first}`,
   );
   expect(refusedText([problem], { files: [], isKept: false })).toBe(
-    `thread-templates.json has a problem and only what is right of it is in use\n${first}`,
+    `thread-templates.json has a problem; only its valid entries are in use\n${first}`,
   );
   const refused = { files: ["prompts/directives/a.md"], isKept: true };
   expect(refusedText([problem, { ...problem, path: "" }], refused)).toBe(
-    `prompts/directives/a.md has 2 problems and is not in use; what was there before is\n${first}\n\`cortex relay validate\` lists them all.`,
+    `prompts/directives/a.md has 2 problems; the previous version stays in use\n${first}\n\`cortex relay validate\` lists them all.`,
   );
 });
 
 test("a name may be unknown because something is wrong with the files", () => {
-  const problem = { source: "thread-templates.json", path: "", message: "is missing", hint: "Add it." };
+  const problem = { source: "thread-templates.json", path: "", message: "missing", hint: "Add it." };
   expect(problemsHint({ problems: [] })).toBe("");
   expect(problemsHint({ problems: [problem, problem] })).toBe(
-    " The files of relays have 2 problems: `cortex relay validate` tells.",
+    " The relay files have 2 problems; run `cortex relay validate`.",
   );
 });

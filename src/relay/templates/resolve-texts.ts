@@ -1,12 +1,13 @@
-/** What an agent or an override of it refers to on the disk: texts of prompts, folders of plugins. */
+/** Resolves the files that an agent or its overrides refer to: prompts and plugin folders. */
 import { stat } from "node:fs/promises";
 import { isAbsolute, join, normalize, resolve, sep } from "node:path";
 import type { Folders } from "../../config/config.ts";
 import { suggest } from "../../model/nearest.ts";
 import { type Path, quote } from "../../config/problem.ts";
+import { codeOf } from "../../model/error-code.ts";
 import { CortexError } from "../../model/errors.ts";
-import { doubtful, type Finding, wrong } from "./finding.ts";
-import { PROMPT_FOLDERS, type PromptField, readPrompt } from "../prompts/files.ts";
+import { type EntryFinding, errorAt, warningAt } from "./finding.ts";
+import { PROMPT_FIELDS, type PromptField, readPrompt } from "../prompts/files.ts";
 import {
   findNotReplaced,
   findUnknown,
@@ -21,15 +22,15 @@ interface Referring extends Partial<Readonly<Record<PromptField, string | undefi
 
 type Texts = Pick<RelayOverrides, PromptField | "pluginDirs">;
 
-/** The fields that are there, resolved. Where something is wrong, findings say so and the field is left out. */
+/** Resolves the fields that are present. An invalid one is reported and left out. */
 export async function resolveTexts(
   { pluginDirs, ...fields }: Referring,
   path: Path,
   folders: Folders,
-): Promise<{ texts: Texts; findings: Finding[] }> {
+): Promise<{ texts: Texts; findings: EntryFinding[] }> {
   const texts: { -readonly [Field in keyof Texts]: Texts[Field] } = {};
-  const findings: Finding[] = [];
-  for (const field of Object.keys(PROMPT_FOLDERS) as PromptField[]) {
+  const findings: EntryFinding[] = [];
+  for (const field of PROMPT_FIELDS) {
     const value = fields[field];
     if (value === undefined) continue;
     const resolved = await resolvePrompt(value, { field, path: [...path, field], home: folders.home });
@@ -42,7 +43,7 @@ export async function resolveTexts(
       if (dir === undefined) continue;
       const resolved = absolute(dir, folders);
       const problem = await problemWith(dir, resolved, folders);
-      if (problem !== undefined) findings.push(wrong([...path, "pluginDirs", index], ...problem));
+      if (problem !== undefined) findings.push(errorAt([...path, "pluginDirs", index], ...problem));
       dirs.push(resolved);
     }
     texts.pluginDirs = dirs;
@@ -53,29 +54,28 @@ export async function resolveTexts(
 export async function resolvePrompt(
   value: string,
   { field, path, home }: { field: PromptField; path: Path; home: string },
-): Promise<{ text?: string; findings: Finding[] }> {
+): Promise<{ text?: string; findings: EntryFinding[] }> {
   try {
     const { text, warnings } = await readPrompt(value, field, home);
-    const doubts = warnings.map((warning) => doubtful(path, warning, "Check what the file says."));
+    const doubts = warnings.map((warning) => warningAt(path, warning, "Check the file."));
     return { text, findings: [...doubts, ...checkVariables(text, field, path)] };
   } catch (error) {
     if (!(error instanceof CortexError)) throw error;
-    return { findings: [wrong(path, error.message, error.hint)] };
+    return { findings: [errorAt(path, error.message, error.hint)] };
   }
 }
 
-function checkVariables(text: string, field: PromptField, path: Path): Finding[] {
+function checkVariables(text: string, field: PromptField, path: Path): EntryFinding[] {
   if (field === "promptTemplate") {
     return findUnknown(text).map(({ name, line }) => {
       const where = line === 1 ? "" : ` on line ${line}`;
-      if (name === "/if") return wrong(path, `{{/if}}${where} has no {{#if}} before it`, "Remove it.");
-      if (name.startsWith("#"))
-        return wrong(path, `{{${name}}}${where} has no end`, "Add {{/if}} where it ends.");
-      return wrong(path, `no variable is called {{${name}}}${where}`, suggest(name, RUNTIME_VARIABLES));
+      if (name === "/if") return errorAt(path, `{{/if}}${where} has no {{#if}}`, "Remove it.");
+      if (name.startsWith("#")) return errorAt(path, `{{${name}}}${where} is not closed`, "Add {{/if}}.");
+      return errorAt(path, `unknown variable {{${name}}}${where}`, suggest(name, RUNTIME_VARIABLES));
     });
   }
-  const hint = `Here, only ${SYSTEM_VARIABLES.map((name) => `{{${name}}}`).join(" and ")} are replaced.`;
-  return findNotReplaced(text).map((name) => doubtful(path, `{{${name}}} stays as it is`, hint));
+  const hint = `Only ${SYSTEM_VARIABLES.map((name) => `{{${name}}}`).join(" and ")} are replaced here.`;
+  return findNotReplaced(text).map((name) => warningAt(path, `{{${name}}} is not replaced`, hint));
 }
 
 function absolute(dir: string, { home, user }: Folders): string {
@@ -88,16 +88,16 @@ async function problemWith(
   { home }: Folders,
 ): Promise<[message: string, hint: string] | undefined> {
   if (!isAbsolute(dir) && normalize(dir).split(sep)[0] === "..") {
-    return [`${quote(dir)} leads out of the home`, `If this is meant, write ${quote(resolved)}.`];
+    return [`${quote(dir)} is outside the home`, `If that is intended, write ${quote(resolved)}.`];
   }
   try {
     if ((await stat(resolved)).isDirectory()) return undefined;
     return [`${quote(dir)} is not a folder`, "A plugin is a folder."];
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
+    const code = codeOf(error);
     if (code === "ENOENT" || code === "ENOTDIR") {
-      return [`there is no folder ${quote(dir)}`, `Paths are from ${home} where they are relative.`];
+      return [`the folder ${quote(dir)} does not exist`, `Relative paths start from ${home}.`];
     }
-    return [`${quote(dir)} cannot be looked at (${code ?? String(error)})`, "Check its permissions."];
+    return [`cannot access ${quote(dir)} (${code ?? String(error)})`, "Check its permissions."];
   }
 }

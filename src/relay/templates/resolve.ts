@@ -1,14 +1,14 @@
-/** From entries that were checked to what relays run with. */
+/** Turns validated entries into the agents and templates that relays run with. */
 import type { z } from "zod";
 
-import { formatPath, type Path } from "../../config/problem.ts";
+import { formatPath } from "../../config/problem.ts";
+import { findMistakes } from "../../config/validate.ts";
 import { CortexError } from "../../model/errors.ts";
 import { ACTIVE_PROFILE } from "../../model/profile.ts";
 import { present } from "../../model/present.ts";
 import { type Endpoint, parseEndpoint, resolveStage } from "./endpoint.ts";
 import type { Loose } from "./loose.ts";
-import type { AgentEntry } from "./agent-schema.ts";
-import { hooksSchema, type TemplateEntry } from "./schema.ts";
+import { type AgentEntry, hooksSchema, type TemplateEntry } from "./schema.ts";
 import {
   ACTIVE_AGENT,
   type RelayAgent,
@@ -18,26 +18,28 @@ import {
   type RelayScripts,
   type RelayStage,
   type RelayTemplate,
+  type RelayTransition,
 } from "./snapshot.ts";
 
-/** The texts are those of the files that the entry refers to. */
+/** `texts` and `prompts` are the contents of the files that the entry refers to. */
 export function resolveAgent(
   name: string,
   entry: AgentEntry,
   { texts, prompts }: { texts: RelayOverrides; prompts: ReadonlyMap<string, string> },
 ): RelayAgent {
-  const stages = Object.entries(entry.stages ?? {}).map(([stage, { description, continuesSession }]) => {
-    const resolved: RelayStage = { description, continuesSession, promptTemplate: prompts.get(stage)! };
-    return [stage, resolved] as const;
+  const stages = Object.entries(entry.stages ?? {}).map(([name, stage]): [string, RelayStage] => {
+    const { description, continuesSession, promptTemplate } = stage;
+    return [name, { description, continuesSession, promptTemplate: prompts.get(name) ?? promptTemplate }];
   });
   const { description, profile, persistSession } = entry;
   const agent = { name, description, profile, persistSession, pluginDirs: [], ...overridesOf(entry, texts) };
-  if (stages.length === 0) return agent;
+  const [first] = stages;
+  if (first === undefined) return agent;
   const { promptTemplate: _, ...staged } = agent;
-  return { ...staged, stages: Object.fromEntries(stages), entryStage: entry.entryStage ?? stages[0]![0] };
+  return { ...staged, stages: Object.fromEntries(stages), entryStage: entry.entryStage ?? first[0] };
 }
 
-/** What an entry says of the fields that templates may override. */
+/** The fields of an entry that templates may override. */
 export function overridesOf(
   entry: Pick<Loose<AgentEntry>, "persistSession" | "claudeAgent" | "outputStyle" | "tools">,
   texts: RelayOverrides,
@@ -50,16 +52,16 @@ export function overridesOf(
   };
 }
 
-export interface Member {
+export interface TemplateMember {
   readonly name: string;
   readonly overrides: RelayOverrides;
 }
 
-/** Undefined where an agent that it needs is not among those that are right. */
+/** Undefined: it needs an agent that is not usable. */
 export function resolveTemplate(
   name: string,
   entry: TemplateEntry,
-  { members, agents }: { members: readonly Member[]; agents: ReadonlyMap<string, RelayAgent> },
+  { members, agents }: { members: readonly TemplateMember[]; agents: ReadonlyMap<string, RelayAgent> },
 ): RelayTemplate | undefined {
   const { description, entryAgent, maxTotalSteps, maxTotalCostUsd } = entry;
   const transitions = entry.transitions.map(({ from, to, condition }) => ({
@@ -69,7 +71,7 @@ export function resolveTemplate(
   }));
   const taking: RelayAgent[] = [];
   for (const { name: member, overrides } of withActive(members, entryAgent, transitions)) {
-    const agent = member === ACTIVE_AGENT ? NOBODY_YET : agents.get(member);
+    const agent = member === ACTIVE_AGENT ? PLACEHOLDER : agents.get(member);
     if (agent === undefined) return undefined;
     taking.push(override(agent, overrides));
   }
@@ -90,7 +92,7 @@ export function resolveTemplate(
   };
 }
 
-/** Puts the agent that is the current one in the place of `__active__`. */
+/** Replaces `__active__` with the current agent. */
 export function bindActive(template: RelayTemplate, active: RelayAgent): RelayTemplate {
   if (!template.agents.some(({ name }) => name === ACTIVE_AGENT)) return template;
   const { activeOverrides = {}, entryStage: stage = null, ...rest } = template;
@@ -115,14 +117,13 @@ export function bindActive(template: RelayTemplate, active: RelayAgent): RelayTe
   };
 }
 
-/** Stands for the current agent until it is known who that is. */
-const NOBODY_YET: RelayAgent = {
-  name: ACTIVE_AGENT,
-  description: "",
-  profile: ACTIVE_PROFILE,
-  persistSession: false,
-  pluginDirs: [],
-};
+/** An agent without prompts or settings of its own. */
+export function plainAgent(name: string): RelayAgent {
+  return { name, description: "", profile: ACTIVE_PROFILE, persistSession: false, pluginDirs: [] };
+}
+
+/** Takes the place of the current agent until the relay starts. */
+const PLACEHOLDER = plainAgent(ACTIVE_AGENT);
 
 function override(agent: RelayAgent, overrides: RelayOverrides): RelayAgent {
   const merged = { ...agent, ...overrides };
@@ -131,12 +132,12 @@ function override(agent: RelayAgent, overrides: RelayOverrides): RelayAgent {
   return staged;
 }
 
-/** `__active__` takes part wherever it is named. */
+/** Adds `__active__` to the agents if a transition or the entry names it. */
 function withActive(
-  members: readonly Member[],
+  members: readonly TemplateMember[],
   entryAgent: string,
-  transitions: readonly { readonly from: readonly Endpoint[]; readonly to: readonly Endpoint[] }[],
-): readonly Member[] {
+  transitions: readonly Pick<RelayTransition, "from" | "to">[],
+): readonly TemplateMember[] {
   const named = new Set([
     entryAgent,
     ...transitions.flatMap(({ from, to }) => [...from, ...to]).map(({ agent }) => agent),
@@ -164,21 +165,17 @@ function resolveCondition(condition: TemplateEntry["transitions"][number]["condi
   }
 }
 
-/** Scripts that a program gives, in the form that templates have. */
+/** Scripts passed by a program, in the format of templates. */
 export type ExtraHooks = z.input<typeof hooksSchema>;
 
-/** `request_invalid` where they do not have that form. */
+/** `request_invalid` if the format is wrong. */
 export function parseExtraHooks(hooks: ExtraHooks): RelayScripts {
-  const { success, data, error } = hooksSchema.safeParse(hooks);
-  if (success) return resolveScripts(data);
-  const { path, message } = error.issues[0]!;
-  throw new CortexError(
-    "request_invalid",
-    `Invalid ${formatPath(["extraHooks", ...(path as Path)])}: ${message}`,
-    {
-      hint: 'Expected {"onStart"?, "onTransition"?, "onEnd"?}, each {"command", "args"?, "timeout"?, "env"?}; timeout is in milliseconds.',
-    },
-  );
+  const [mistake] = findMistakes(hooksSchema, hooks);
+  if (mistake === undefined) return resolveScripts(hooksSchema.parse(hooks));
+  const { path, message } = mistake;
+  throw new CortexError("request_invalid", `Invalid ${formatPath(["extraHooks", ...path])}: ${message}`, {
+    hint: 'Expected {"onStart"?, "onTransition"?, "onEnd"?}, each {"command", "args"?, "timeout"?, "env"?}; timeout is in milliseconds.',
+  });
 }
 
 function resolveScripts(hooks: TemplateEntry["hooks"] = {}): RelayScripts {

@@ -102,7 +102,7 @@ test("a binding that is wrong costs no other template", async () => {
   );
   expect([...templates.keys()]).toEqual(["t2"]);
   expect(problems.map(({ source, path, message }) => `${source} ${path}: ${message}`)).toEqual([
-    "thread-templates/templates/t0.json:1:1 critic: is missing",
-    'thread-templates/templates/t1.json:2:12 shell: in the shell "judge", agents[1].ref: "writer" is there twice',
+    "thread-templates/templates/t0.json:1:1 critic: missing",
+    'thread-templates/templates/t1.json:2:12 shell: in the shell "judge", agents[1].ref: duplicate "writer"',
   ]);
 });

@@ -1,16 +1,15 @@
 /**
- * Shells: templates with parameters. `{param}` stands for an agent and `{param.entryStage}` for the stage that it
- * begins with. They are looked for where agents and stages are named and nowhere else, because a pattern or a command
- * may have braces of its own.
+ * Shells: templates with parameters. `{param}` stands for an agent and `{param.entryStage}` for its entry stage. They are
+ * replaced only where agents and stages are named, because a pattern or a command may contain braces.
  */
 import { present } from "../../model/present.ts";
 import { suggest } from "../../model/nearest.ts";
 import { formatPath, type Path, quote } from "../../config/problem.ts";
-import { doubtful, type Finding, wrong } from "./finding.ts";
+import { type EntryFinding, errorAt, warningAt } from "./finding.ts";
 import type { Loose } from "./loose.ts";
 import { bindingSchema, type BindingEntry, type ShellEntry } from "./schema.ts";
 
-/** The agents that may be bound, and the stage that each begins with: empty where it has none. */
+/** The agents that can be bound, with their entry stages. Empty: the agent has no stages. */
 export type BoundAgents = ReadonlyMap<string, string>;
 
 type LooseShell = Loose<ShellEntry>;
@@ -18,7 +17,7 @@ type LooseShell = Loose<ShellEntry>;
 const PLACEHOLDER = /\{([^{}]*)\}/g;
 const PROPERTY = ".entryStage";
 
-export function checkShell(shell: LooseShell): Finding[] {
+export function checkShell(shell: LooseShell): EntryFinding[] {
   const params = paramsOf(shell);
   return [
     ...checkParams(shell),
@@ -26,31 +25,35 @@ export function checkShell(shell: LooseShell): Finding[] {
   ];
 }
 
-/** What is wrong with a binding that names this shell. */
-export function checkBinding(binding: BindingEntry, shell: LooseShell, agents: BoundAgents): Finding[] {
+/** Checks a binding against the shell it names. */
+export function checkBinding(
+  binding: Readonly<Record<string, unknown>>,
+  shell: LooseShell,
+  agents: BoundAgents,
+): EntryFinding[] {
   const params = paramsOf(shell);
+  const name = quote(binding["shell"]);
   const missing = params
     .filter((param) => !Object.hasOwn(binding, param))
-    .map((param) => wrong([param], "is missing", `The shell ${quote(binding.shell)} needs an agent for it.`));
+    .map((param) => errorAt([param], "missing", `Name an agent for this parameter of the shell ${name}.`));
   const given = Object.entries(binding).filter(([key]) => !OWN_KEYS.has(key));
-  const others = given.flatMap(([key, agent]): Finding[] => {
+  const others = given.flatMap(([key, agent]): EntryFinding[] => {
     if (!params.includes(key)) {
-      const message = `is not a parameter of the shell ${quote(binding.shell)}`;
       const hint = params.length === 0 ? "It has none." : suggest(key, params);
-      return [{ ...doubtful([key], message, hint), at: "key" }];
+      return [{ ...warningAt([key], `is not a parameter of the shell ${name}`, hint), at: "key" }];
     }
     if (typeof agent !== "string" || agents.has(agent)) return [];
-    return [wrong([key], `no agent is called ${quote(agent)}`, suggest(agent, [...agents.keys()]))];
+    return [errorAt([key], `unknown agent ${quote(agent)}`, suggest(agent, [...agents.keys()]))];
   });
   return [...missing, ...others];
 }
 
-/** The template that a binding makes of a shell, both of which are right. */
+/** The template that a valid binding makes from a valid shell. */
 export function expandShell(shell: ShellEntry, binding: BindingEntry, agents: BoundAgents): unknown {
   const { params: _, entryStage: stage = "", ...template } = structuredClone(shell);
   const put = (text: string): string =>
     text.replaceAll(PLACEHOLDER, (__, name: string) => {
-      const agent = binding[name.replace(PROPERTY, "")] as string;
+      const agent = String(binding[name.replace(PROPERTY, "")]);
       return name.endsWith(PROPERTY) ? (agents.get(agent) ?? "") : agent;
     });
   const { description, maxTotalSteps, maxTotalCostUsd } = binding;
@@ -71,8 +74,8 @@ export function expandShell(shell: ShellEntry, binding: BindingEntry, agents: Bo
   };
 }
 
-/** What is wrong with the template that a binding makes is told at the binding. */
-export function atBinding(finding: Finding, shell: string): Finding {
+/** Reports a mistake in the expanded template at the binding. */
+export function atBinding(finding: EntryFinding, shell: string): EntryFinding {
   const where = formatPath(finding.path);
   const message = `in the shell ${quote(shell)}${where === "" ? "" : `, ${where}`}: ${finding.message}`;
   return { ...finding, path: ["shell"], at: "value", message };
@@ -80,31 +83,30 @@ export function atBinding(finding: Finding, shell: string): Finding {
 
 const OWN_KEYS: ReadonlySet<string> = new Set(Object.keys(bindingSchema.shape));
 
-function checkParams({ params = [] }: LooseShell): Finding[] {
+function checkParams({ params = [] }: LooseShell): EntryFinding[] {
   return params.flatMap((param, index) => {
     if (param === undefined) return [];
     const path = ["params", index];
     if (OWN_KEYS.has(param)) {
-      return [wrong(path, `${quote(param)} is a field of bindings`, "Give the parameter another name.")];
+      return [errorAt(path, `${quote(param)} is a reserved name`, "Rename the parameter.")];
     }
     return params.indexOf(param) < index
-      ? [wrong(path, `${quote(param)} is there twice`, "Keep one of them.")]
+      ? [errorAt(path, `duplicate ${quote(param)}`, "Remove one of them.")]
       : [];
   });
 }
 
-function checkPlace(text: string, path: Path, params: readonly string[]): Finding[] {
-  return Array.from(text.matchAll(PLACEHOLDER), ([, name]) => name!).flatMap((name) => {
-    const [param, ...properties] = name.split(".");
-    const hint = params.length === 0 ? "Declare it in params." : suggest(param!, params);
-    if (!params.includes(param!)) return [wrong(path, `no parameter is called ${quote(param)}`, hint)];
+function checkPlace(text: string, path: Path, params: readonly string[]): EntryFinding[] {
+  return Array.from(text.matchAll(PLACEHOLDER), ([, name = ""]) => name).flatMap((name) => {
+    const [param = "", ...properties] = name.split(".");
+    const hint = params.length === 0 ? "Declare it in params." : suggest(param, params);
+    if (!params.includes(param)) return [errorAt(path, `unknown parameter ${quote(param)}`, hint)];
     if (properties.length === 0 || name === param + PROPERTY) return [];
-    const message = `{${name}} asks for something that agents do not have`;
-    return [wrong(path, message, `Write {${param}} or {${param}${PROPERTY}}.`)];
+    return [errorAt(path, `unknown property in {${name}}`, `Write {${param}} or {${param}${PROPERTY}}.`)];
   });
 }
 
-/** Where placeholders count. */
+/** The texts in which placeholders are replaced. */
 function placesOf(shell: LooseShell): { path: Path; text: string }[] {
   const places: { path: Path; text: string | undefined }[] = [
     { path: ["entryAgent"], text: shell.entryAgent },

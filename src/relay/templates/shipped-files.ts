@@ -1,4 +1,4 @@
-/** The agents, templates and prompts of relays that come with Cortex, and how they get into a home. */
+/** Copies the relay agents, templates and prompts that ship with Cortex into a home. */
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -8,7 +8,7 @@ import type { StarterFiles } from "../../feature/feature.ts";
 import { CortexError } from "../../model/errors.ts";
 import { TEMPLATES_FILE, TEMPLATES_FOLDER } from "./files.ts";
 
-/** In a checkout and in the package alike, they lie beside this file's folder. */
+/** At the same relative path in a checkout and in the package. */
 const SHIPPED = fileURLToPath(new URL("../../../relays", import.meta.url));
 const PROMPTS = "prompts";
 
@@ -21,8 +21,8 @@ export async function writeRelayStarterFiles(home: string): Promise<StarterFiles
 }
 
 /**
- * Puts them into a home that has no templates of its own. A prompt that is there already stays as it is; the folder of
- * templates comes as a whole, and last, so that nobody ever sees a template without its prompts. Returns the files.
+ * Does nothing in a home that has templates. Existing prompts are kept. The templates folder is moved into place as a
+ * whole, after the prompts, so no template is ever visible without its prompts. Returns the files written.
  */
 export function addShippedRelays(home: string): string[] {
   const folder = join(configFolder(home), TEMPLATES_FOLDER);
@@ -35,8 +35,8 @@ export function addShippedRelays(home: string): string[] {
     }
     return [...prompts.map((file) => join(home, file)), ...addTemplates(folder)];
   } catch (error) {
-    throw new CortexError("home_unwritable", `${folder} cannot be written`, {
-      hint: "Check its permissions, or name another home with --home or CORTEX_HOME.",
+    throw new CortexError("home_unwritable", `Cannot write ${folder}`, {
+      hint: "Check its permissions, or choose another home with --home or CORTEX_HOME.",
       cause: error,
     });
   }
@@ -49,7 +49,7 @@ function addTemplates(folder: string): string[] {
     for (const kind of kinds) cpSync(join(SHIPPED, kind), join(growing, kind), { recursive: true });
     renameSync(growing, folder);
   } catch (error) {
-    if (existsSync(folder)) return []; // somebody else was faster
+    if (existsSync(folder)) return []; // another process was faster
     throw error;
   } finally {
     rmSync(growing, { recursive: true, force: true });
@@ -57,7 +57,7 @@ function addTemplates(folder: string): string[] {
   return kinds.flatMap((kind) => filesOf(kind).map((file) => join(folder, file)));
 }
 
-/** By their paths from where they are shipped. */
+/** Relative to the shipped folder. */
 function filesOf(folder: string): string[] {
   const entries = readdirSync(join(SHIPPED, folder), { withFileTypes: true, recursive: true });
   return entries
@@ -66,10 +66,10 @@ function filesOf(folder: string): string[] {
     .toSorted();
 }
 
-/** For editors: the schemas of the files, beside them. */
+/** Writes the JSON Schemas beside the files, for editors. */
 export async function writeRelaySchemas(home: string): Promise<void> {
   const [{ RELAY_SCHEMAS }, { writeSchemas }] = await Promise.all([
-    import("./json-schemas.ts"),
+    import("./schema.ts"),
     import("../../config/write-schemas.ts"),
   ]);
   await writeSchemas(home, RELAY_SCHEMAS);

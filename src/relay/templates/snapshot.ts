@@ -1,31 +1,32 @@
 /**
- * What a relay runs with: its template with all agents, overrides and prompts in it, so that nothing is looked up
- * later. A relay is pinned to the snapshot that it started with; a snapshot is known by the hash of its content.
+ * The configuration a relay runs with: its template with all agents, overrides and prompts resolved. A relay is pinned to
+ * the snapshot it started with. A snapshot is identified by the hash of its content.
  */
 import { createHash } from "node:crypto";
 import type { Problem } from "../../config/problem.ts";
 import { canonicalJson } from "../../model/json.ts";
+import type { PinnedConfig } from "../../store/store.ts";
 import type { Endpoint } from "./endpoint.ts";
 
-/** The agent that is the current one where the relay is started, as a name in a template. */
+/** In a template: the current agent where the relay is started. */
 export const ACTIVE_AGENT = "__active__";
 
-/** An agent of relays, with its texts in it. */
+/** An agent for relays, with its prompts resolved. */
 export interface RelayAgent {
   readonly name: string;
-  /** Empty where there is none. */
+  /** May be empty. */
   readonly description: string;
   /** A profile's name, or `__active__`. */
   readonly profile: string;
   readonly persistSession: boolean;
   readonly directive?: string;
   readonly systemPrompt?: string;
-  /** Undefined where there are stages, which have prompts of their own. */
+  /** Undefined if the agent has stages, which have their own prompts. */
   readonly promptTemplate?: string;
   readonly stages?: Readonly<Record<string, RelayStage>>;
-  /** Always there where stages are. */
+  /** Set if `stages` is. */
   readonly entryStage?: string;
-  /** Undefined: those of the agent that runs the step. */
+  /** Undefined: the tools of the agent that runs the step. */
   readonly tools?: readonly string[];
   /** Absolute. */
   readonly pluginDirs: readonly string[];
@@ -42,20 +43,20 @@ export interface RelayStage {
 export interface RelayTemplate {
   readonly name: string;
   readonly description: string;
-  /** In the order of the file, each name once, with what the template overrides. */
+  /** In file order, each name once, with the template's overrides applied. */
   readonly agents: readonly RelayAgent[];
   readonly transitions: readonly RelayTransition[];
   readonly entryAgent: string;
-  /** Always there where the first agent has stages. */
+  /** Set if the first agent has stages. */
   readonly entryStage?: string;
   readonly maxTotalSteps: number;
   readonly maxTotalCostUsd?: number;
   readonly hooks: RelayScripts;
-  /** What the template overrides of the agent that `__active__` stands for. */
+  /** The overrides for the agent that replaces `__active__`. */
   readonly activeOverrides?: RelayOverrides;
 }
 
-/** What a template may say otherwise about an agent. */
+/** The fields of an agent that a template may override. */
 export type RelayOverrides = Partial<
   Pick<
     RelayAgent,
@@ -70,7 +71,7 @@ export type RelayOverrides = Partial<
   >
 >;
 
-/** Several ends at `from` are a join, several at `to` a fan-out. */
+/** Several ends in `from` are a join, several in `to` a fan-out. */
 export interface RelayTransition {
   readonly from: readonly Endpoint[];
   readonly to: readonly Endpoint[];
@@ -81,21 +82,21 @@ export type RelayCondition =
   | { readonly type: "always" }
   | {
       readonly type: "convergence";
-      /** Undefined: it is never there. */
+      /** Undefined: the condition never converges. */
       readonly marker?: string;
       readonly maxIterations: number;
-      /** What the marker means, where the template says so. */
+      /** Undefined: inferred, see convergence.ts. */
       readonly onMarker?: "advance" | "stop";
       readonly scope: RelayScope;
     }
   | {
       readonly type: "output_contains" | "output_not_contains";
-      /** In the syntax of RE2. It compiles. */
+      /** A valid regular expression in RE2 syntax. */
       readonly pattern: string;
       readonly scope: RelayScope;
     };
 
-/** Which text a condition looks at: the artifact, what this step added to it, or what the agent answered. */
+/** The text a condition examines: the artifact, the step's additions to it, or the agent's answer. */
 export type RelayScope = "artifact" | "step" | "output";
 
 export interface RelayScripts {
@@ -108,11 +109,11 @@ export interface RelayScript {
   readonly command: string;
   readonly args: readonly string[];
   readonly timeoutMs: number;
-  /** The variables that it is given beside those of every program. */
+  /** Environment variables it gets in addition to those of every program. */
   readonly env?: readonly string[];
 }
 
-/** All agents and templates that are right; what is wrong with the others; what may be wrong. */
+/** All valid agents and templates, and the problems with the others. */
 export interface RelayConfig {
   readonly agents: ReadonlyMap<string, RelayAgent>;
   readonly templates: ReadonlyMap<string, RelayTemplate>;
@@ -120,30 +121,24 @@ export interface RelayConfig {
   readonly warnings: readonly Problem[];
 }
 
-export interface Snapshot {
-  /** SHA-256 of the text, in hexadecimal digits. */
-  readonly hash: string;
-  /** Canonical: equal configurations have equal texts. */
-  readonly json: string;
-}
-
-/** A relay runs a template, or single agents one after the other; to both, agents can be added. */
+/** A relay runs a template, or single agents one after the other. Agents can be added to both. */
 export interface SnapshotContent {
   readonly template?: RelayTemplate;
-  /** Those that are not the template's, each name once. */
+  /** Agents outside the template, each name once. */
   readonly added: readonly RelayAgent[];
 }
 
-export function takeSnapshot(content: SnapshotContent): Snapshot {
+/** Equal configurations have equal JSON, and the SHA-256 of it as their hash. */
+export function takeSnapshot(content: SnapshotContent): PinnedConfig {
   const json = canonicalJson(content);
   return { hash: createHash("sha256").update(json).digest("hex"), json };
 }
 
-export function readSnapshot({ json }: Pick<Snapshot, "json">): SnapshotContent {
-  return JSON.parse(json) as SnapshotContent;
+export function readSnapshot({ json }: Pick<PinnedConfig, "json">): SnapshotContent {
+  return JSON.parse(json);
 }
 
-/** An agent that was added counts before one of the template with the same name. */
+/** An added agent takes precedence over the template's agent of the same name. */
 export function agentIn({ template, added }: SnapshotContent, name: string): RelayAgent | undefined {
   return [...added, ...(template?.agents ?? [])].find((agent) => agent.name === name);
 }

@@ -1,8 +1,8 @@
-/** What must be right about the conditions of transitions. It needs no agents to be judged, so shells have it too. */
+/** Checks of the conditions of transitions. They do not depend on agents, so they also apply to shells. */
 import { type Path, quote } from "../../config/problem.ts";
 import { CortexError } from "../../model/errors.ts";
 import { ownerPatterns } from "../../patterns/matcher.ts";
-import { doubtful, type Finding, wrong } from "./finding.ts";
+import { type EntryFinding, errorAt, warningAt } from "./finding.ts";
 import type { Loose } from "./loose.ts";
 import type { TemplateEntry } from "./schema.ts";
 
@@ -14,8 +14,8 @@ export async function checkConditions({
   transitions = [],
 }: {
   readonly transitions?: LooseTransitions;
-}): Promise<Finding[]> {
-  const findings: Finding[] = [];
+}): Promise<EntryFinding[]> {
+  const findings: EntryFinding[] = [];
   for (const [index, transition] of transitions.entries()) {
     if (transition?.condition === undefined) continue;
     const path = ["transitions", index, "condition"];
@@ -28,47 +28,47 @@ export async function checkConditions({
   return findings;
 }
 
-const PARAMETERS: Readonly<Record<string, readonly (keyof LooseCondition)[]>> = {
+const PARAMETERS: Readonly<Record<string, readonly string[]>> = {
   always: [],
   convergence: ["marker", "maxIterations", "onMarker", "scope"],
   output_contains: ["pattern", "scope"],
   output_not_contains: ["pattern", "scope"],
 };
 
-function checkParameters(condition: LooseCondition, path: Path): Finding[] {
+function checkParameters(condition: LooseCondition, path: Path): EntryFinding[] {
   const used = PARAMETERS[condition.type ?? ""];
   if (used === undefined) return [];
-  const findings = (Object.keys(condition) as (keyof LooseCondition)[])
+  const findings = Object.keys(condition)
     .filter((key) => key !== "type" && !used.includes(key))
     .map((key) => {
-      const message = `means nothing for ${quote(condition.type)}`;
-      return doubtful([...path, key], message, "Leave it out, or change the type.");
+      const message = `no effect with ${quote(condition.type)}`;
+      return warningAt([...path, key], message, "Remove it, or change the type.");
     });
   if (condition.type === "convergence" && condition.marker === undefined) {
     const hint = 'Add a marker, such as "[APPROVED]".';
-    findings.push(doubtful(path, "convergence has no marker, so that it never comes", hint));
+    findings.push(warningAt(path, "convergence without a marker never converges", hint));
   }
   return findings;
 }
 
-async function checkPattern({ type, pattern }: LooseCondition, path: Path): Promise<Finding[]> {
+async function checkPattern({ type, pattern }: LooseCondition, path: Path): Promise<EntryFinding[]> {
   if (type !== "output_contains" && type !== "output_not_contains") return [];
   if (pattern === undefined || pattern === "") {
     const where = pattern === undefined ? path : [...path, "pattern"];
-    return [doubtful(where, "an empty pattern is in every text", "Write what to look for, or use always.")];
+    return [warningAt(where, "an empty pattern matches every text", "Write a pattern, or use always.")];
   }
   try {
     await ownerPatterns.check([pattern]);
     return [];
   } catch (error) {
     if (!(error instanceof CortexError)) throw error;
-    return [wrong([...path, "pattern"], error.message, error.hint)];
+    return [errorAt([...path, "pattern"], error.message, error.hint)];
   }
 }
 
-/** Several agents that have ended cannot be told to try again. */
-function checkJoin({ from, condition }: LooseTransition, path: Path): Finding[] {
+/** The steps of a join cannot be run again together. */
+function checkJoin({ from, condition }: LooseTransition, path: Path): EntryFinding[] {
   if (condition?.type !== "convergence" || typeof from === "string" || (from?.length ?? 0) < 2) return [];
-  const hint = "Join them with always, and let the agent after them converge.";
-  return [wrong([...path, "type"], "convergence follows on one agent, and here are several", hint)];
+  const hint = "Join them with always, and let the next agent converge.";
+  return [errorAt([...path, "type"], "convergence supports only one agent in from", hint)];
 }

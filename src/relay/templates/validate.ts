@@ -1,18 +1,18 @@
-/** What must fit together within a template: agents, stages, ends of transitions. */
+/** Checks the references within a template: agents, stages, ends of transitions. */
 import { suggest } from "../../model/nearest.ts";
 import { type Path, quote } from "../../config/problem.ts";
 import { parseEndpoint } from "./endpoint.ts";
-import { doubtful, type Finding, wrong } from "./finding.ts";
+import { type EntryFinding, errorAt, warningAt } from "./finding.ts";
 import type { Loose } from "./loose.ts";
 import type { TemplateEntry } from "./schema.ts";
 import { ACTIVE_AGENT } from "./snapshot.ts";
 
-/** The stages of every agent there is, also of those that are wrong in themselves. */
+/** The stages of every agent, including invalid agents. */
 export type KnownAgents = ReadonlyMap<string, readonly string[]>;
 
 type LooseTemplate = Omit<Loose<TemplateEntry>, "$schema" | "name">;
 
-export function checkReferences(template: LooseTemplate, known: KnownAgents): Finding[] {
+export function checkReferences(template: LooseTemplate, known: KnownAgents): EntryFinding[] {
   const members = membersOf(template);
   return [
     ...checkMembers(members, known),
@@ -37,50 +37,48 @@ function membersOf({ agents = [] }: LooseTemplate): Member[] {
   });
 }
 
-function checkMembers(members: readonly Member[], known: KnownAgents): Finding[] {
+function checkMembers(members: readonly Member[], known: KnownAgents): EntryFinding[] {
   return members.flatMap(({ name, path, hasPrompt }, index) => {
-    const findings: Finding[] = [];
+    const findings: EntryFinding[] = [];
     if (name !== ACTIVE_AGENT && !known.has(name)) {
       const hint = known.size === 0 ? "There are no agents yet." : suggest(name, [...known.keys()]);
-      findings.push(wrong(path, `no agent is called ${quote(name)}`, hint));
+      findings.push(errorAt(path, `unknown agent ${quote(name)}`, hint));
     }
     if (members.findIndex((member) => member.name === name) < index) {
-      findings.push(
-        wrong(path, `${quote(name)} is there twice`, "An agent takes part once, in any number of steps."),
-      );
+      const hint = "List an agent once; it can run any number of steps.";
+      findings.push(errorAt(path, `duplicate ${quote(name)}`, hint));
     }
     if (hasPrompt && (known.get(name)?.length ?? 0) > 0) {
-      const hint = "Leave it out: stages cannot be overridden.";
-      const message = "is not used, because the agent has stages";
-      findings.push(doubtful([...path.slice(0, -1), "promptTemplate"], message, hint));
+      const hint = "Remove it: stages cannot be overridden.";
+      const message = "ignored because the agent has stages";
+      findings.push(warningAt([...path.slice(0, -1), "promptTemplate"], message, hint));
     }
     return findings;
   });
 }
 
-function checkEntry(template: LooseTemplate, members: readonly Member[], known: KnownAgents): Finding[] {
+function checkEntry(template: LooseTemplate, members: readonly Member[], known: KnownAgents): EntryFinding[] {
   const { entryAgent, entryStage } = template;
   if (entryAgent === undefined) return [];
   const names = members.map(({ name }) => name);
   if (entryAgent !== ACTIVE_AGENT && !names.includes(entryAgent)) {
     const isEnd = names.includes(parseEndpoint(entryAgent).agent);
     const hint = isEnd ? "Name the stage with entryStage." : suggestMember(entryAgent, names);
-    return [wrong(["entryAgent"], `${quote(entryAgent)} is not one of the template's agents`, hint)];
+    return [errorAt(["entryAgent"], `${quote(entryAgent)} is not one of the template's agents`, hint)];
   }
   const stages = known.get(entryAgent);
   if (entryStage === undefined || stages === undefined || stages.includes(entryStage)) return [];
   if (stages.length === 0) {
-    const message = `is not used, because ${quote(entryAgent)} has no stages`;
-    return [doubtful(["entryStage"], message, "Leave it out.")];
+    return [warningAt(["entryStage"], `ignored because ${quote(entryAgent)} has no stages`, "Remove it.")];
   }
-  return [wrong(["entryStage"], noStage(entryAgent, entryStage), suggest(entryStage, stages))];
+  return [errorAt(["entryStage"], noStage(entryAgent, entryStage), suggest(entryStage, stages))];
 }
 
 function checkEnds(
   { transitions = [] }: LooseTemplate,
   members: readonly Member[],
   known: KnownAgents,
-): Finding[] {
+): EntryFinding[] {
   const names = members.map(({ name }) => name);
   return transitions.flatMap((transition, index) =>
     (["from", "to"] as const).flatMap((side) => {
@@ -90,17 +88,17 @@ function checkEnds(
         const { agent, stage } = parseEndpoint(text);
         if (agent !== ACTIVE_AGENT && !names.includes(agent)) {
           const message = `${quote(agent)} is not one of the template's agents`;
-          return [wrong(path, message, suggestMember(agent, names))];
+          return [errorAt(path, message, suggestMember(agent, names))];
         }
         const isTwice = ends.filter((end) => parseEndpoint(end.text).agent === agent).length > 1;
         if (isTwice) {
-          return [wrong(path, `${quote(agent)} is there twice`, "One agent does one thing at a time.")];
+          return [errorAt(path, `duplicate ${quote(agent)}`, "An agent runs one step at a time.")];
         }
         const stages = known.get(agent);
         if (stage === null || stages === undefined || stages.includes(stage)) return [];
         const hint =
           stages.length === 0 ? `Write ${quote(agent)}: it has no stages.` : suggest(stage, stages);
-        return [wrong(path, noStage(agent, stage), hint)];
+        return [errorAt(path, noStage(agent, stage), hint)];
       });
     }),
   );
@@ -109,13 +107,13 @@ function checkEnds(
 function checkReached(
   { entryAgent, transitions = [] }: LooseTemplate,
   members: readonly Member[],
-): Finding[] {
+): EntryFinding[] {
   const ends = transitions.flatMap((transition) => endsOf(transition?.to));
   const reached = new Set([entryAgent, ...ends.map(({ text }) => parseEndpoint(text).agent)]);
   return members
     .filter(({ name }) => !reached.has(name))
     .map(({ name, path }) =>
-      doubtful(path, `nothing leads to ${quote(name)}`, "Add a transition to it, or leave it out."),
+      warningAt(path, `no transition leads to ${quote(name)}`, "Add one, or remove the agent."),
     );
 }
 

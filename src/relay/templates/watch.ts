@@ -1,6 +1,6 @@
 /**
- * Keeps the agents and templates of relays up to date with their files and those of their prompts. A check compares what
- * the files mean, and may be asked for at any time.
+ * Keeps the agents and templates of relays up to date with their files and prompts. A check compares the content of the
+ * files and can be requested at any time.
  */
 import type { Folders } from "../../config/config.ts";
 import type { Problem } from "../../config/problem.ts";
@@ -14,36 +14,36 @@ const POLL_MS = 30_000;
 
 export interface RelayConfigListener {
   /**
-   * A changed configuration is now the current one. The files are those that the system told of, from the home on:
-   * none where it told of nothing.
+   * A changed configuration is now current. `files` are those reported by the file system, relative to the home, and may
+   * be empty.
    */
   onChange(config: RelayConfig, files: readonly string[]): void;
-  /** The files are wrong, to begin with or after a change. Told once for the same problems. */
+  /** The files are invalid, initially or after a change. Called once for the same problems. */
   onProblems(problems: readonly Problem[], refused: RefusedFiles): void;
 }
 
 export interface RefusedFiles {
   readonly files: readonly string[];
-  /** Whether the last good configuration stays. There may be none: then what is right of the files is in use. */
+  /** Whether the last valid configuration stays in use. Otherwise the valid entries of the files are in use. */
   readonly isKept: boolean;
 }
 
 export interface RelayConfigWatchOptions {
   readonly folders: Folders;
-  /** Asked for every check: profiles can change too, and whoever changes them asks for a check. */
+  /** Called for every check, because profiles can change too. */
   readonly context: () => RelayConfigContext;
   readonly listener: RelayConfigListener;
   readonly debounceMs?: number;
   readonly pollMs?: number;
 }
 
-/** Where the files are wrong to begin with, whoever listens is told, and what is right of them is the current configuration. */
+/** If the files are invalid from the start, the listener is notified and their valid entries are current. */
 export async function watchRelayConfig(options: RelayConfigWatchOptions): Promise<RelayConfigWatch> {
   const current = await readRelayConfig(options.folders, options.context());
   const { problems } = current;
   if (problems.length > 0) options.listener.onProblems(problems, { files: [], isKept: false });
   const watched = new RelayConfigWatch(options, current);
-  await watched.check(); // for what has changed before the folders were watched
+  await watched.check(); // for changes made before the folders were watched
   return watched;
 }
 
@@ -51,11 +51,11 @@ export class RelayConfigWatch implements AsyncDisposable {
   readonly #options: RelayConfigWatchOptions;
   readonly #watch: FolderWatch;
   #current: RelayConfig;
-  /** Whether what is current was read without a problem. */
+  /** Whether the current configuration has no problems. */
   #isGood: boolean;
-  /** What was read last, good or not. */
+  /** The last content read, valid or not. */
   #seen: string;
-  /** What the system has told of since the last check. */
+  /** Files that the system reported since the last check. */
   readonly #touched = new Set<string>();
   #checking: Promise<void> = Promise.resolve();
   #closed = false;
@@ -67,7 +67,7 @@ export class RelayConfigWatch implements AsyncDisposable {
     this.#seen = printConfig(current);
     this.#watch = new FolderWatch({
       folders: () => templateFolders(options.folders),
-      // What a listener throws here is a mistake in the program, and ends it as such.
+      // An exception from a listener here is a bug, and ends the process as one.
       onChange: () => void this.check(),
       onTouched: (path) => {
         const file = templateFile(path, options.folders);
@@ -78,15 +78,15 @@ export class RelayConfigWatch implements AsyncDisposable {
     });
   }
 
-  /** The last good configuration, with what is wrong with the files as they are now. */
+  /** The last valid configuration, with the problems of the files as they are now. */
   get current(): RelayConfig {
     return this.#current;
   }
 
-  /** Looks at the files now. Resolves when whoever listens has been told. */
+  /** Checks the files now. Resolves after the listener was notified. */
   check(): Promise<void> {
     const next = this.#checking.then(() => this.#compare());
-    // A listener that throws is reported to whoever asked for this check, and stops no later one.
+    // An exception from a listener rejects this check only, not later ones.
     this.#checking = next.catch(() => undefined);
     return next;
   }
@@ -107,7 +107,7 @@ export class RelayConfigWatch implements AsyncDisposable {
     if (this.#closed || seen === this.#seen) return;
     this.#seen = seen;
     const { problems, warnings } = config;
-    // One that was wrong from the beginning is not worth keeping.
+    // A configuration that was never valid is not kept.
     const isKept = problems.length > 0 && this.#isGood;
     this.#current = isKept ? { ...this.#current, problems, warnings } : config;
     this.#isGood = isKept || problems.length === 0;

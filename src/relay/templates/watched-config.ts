@@ -1,4 +1,4 @@
-/** The agents and templates of relays as they are now, read when they are first needed; and who is told of their changes. */
+/** The current agents and templates of relays, read on first use, and the announcement of their changes. */
 import { configFolder } from "../../config/read.ts";
 import { refusedText, reloadedText } from "./reload-texts.ts";
 import type { RelayConfig } from "./snapshot.ts";
@@ -19,7 +19,7 @@ export class WatchedRelayConfig implements AsyncDisposable {
     return (await this.#watch()).current;
   }
 
-  /** With files that have changed, also where nobody has needed them yet. */
+  /** `files` are those known to have changed. Works before the first use too. */
   lookAgain(files: readonly string[] = []): void {
     const looked = this.#watching?.then((watch) => watch.check()) ?? this.#lookFirst(files);
     looked.catch((error: unknown) => this.#ports.log(`Relay files could not be read: ${String(error)}`));
@@ -32,7 +32,7 @@ export class WatchedRelayConfig implements AsyncDisposable {
 
   #watch(): Promise<RelayConfigWatch> {
     return (this.#watching ??= this.#open().catch((error: unknown) => {
-      this.#watching = undefined; // whoever needs them next tries again
+      this.#watching = undefined; // the next use tries again
       throw error;
     }));
   }
@@ -54,14 +54,14 @@ export class WatchedRelayConfig implements AsyncDisposable {
     });
   }
 
-  /** What has changed before anybody needed it is not compared with anything, and told all the same. */
+  /** Before the first use, a change has nothing to be compared with, but is announced all the same. */
   async #lookFirst(files: readonly string[]): Promise<void> {
     if (files.length === 0) return;
     const { problems } = await this.read();
     if (problems.length === 0) this.#tell(reloadedText(files));
   }
 
-  /** The log, whoever watches, and the place that the owner named for it. */
+  /** Announces a change in the log, to clients, and at the owner's admin place. */
   #tell(text: string): void {
     const { log, live, settings, store, mintId } = this.#ports;
     log(text);

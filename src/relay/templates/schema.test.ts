@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { configHome } from "../../../test/support/config-home.ts";
 import { keysOf, type Schema } from "../../../test/support/schema-keys.ts";
 import { writeSchemas } from "../../config/write-schemas.ts";
-import { RELAY_SCHEMAS } from "./json-schemas.ts";
+import { RELAY_SCHEMAS } from "./schema.ts";
 
 const read = (folder: string, name: string): Schema =>
   JSON.parse(readFileSync(join(folder, name), "utf8")) as Schema;
