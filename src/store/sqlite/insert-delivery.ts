@@ -8,7 +8,6 @@ import { type Decoded, json, record, text, textOf, words, wordsOrNull } from "./
 /** Whatever a delivery is given when it is queued: each field is a column of its own. */
 export const DELIVERY_FIELDS = {
   id: textOf<DeliveryId>(),
-  target: json,
   channel: text,
   account: words,
   place: words,
@@ -17,9 +16,17 @@ export const DELIVERY_FIELDS = {
   content: wordsOrNull,
 };
 
-export const deliveryCodec = record(DELIVERY_FIELDS);
+export const deliveryCodec = record({ ...DELIVERY_FIELDS, target: json });
 
-const STORED_FIELDS = [...Object.keys(DELIVERY_FIELDS), "turn", "message", "state", "dueMs", "createdMs"];
+const STORED_FIELDS = [
+  ...Object.keys(DELIVERY_FIELDS),
+  "target",
+  "turn",
+  "message",
+  "state",
+  "dueMs",
+  "createdMs",
+];
 
 type DeliveryInput = Decoded<typeof deliveryCodec>;
 

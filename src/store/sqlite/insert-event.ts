@@ -43,8 +43,6 @@ export const EVENT_FIELDS = {
   metadata: jsonOrNull,
 };
 
-export const eventFieldsCodec = record(EVENT_FIELDS);
-
 export const eventCodec = record({
   ...EVENT_FIELDS,
   /** Where it happened: from the outermost place to the innermost. Empty: nowhere. */

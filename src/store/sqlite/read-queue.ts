@@ -132,8 +132,8 @@ export function prepareReadQueue(db: Database) {
     return known(findSession.get(session), sessionUnknown, session);
   }
 
-  function toItem({ item, itemKey, eventSeq, causeSeq, ...row }: ItemRow): QueueItem {
-    const { session, state, mode, dueMs, queuedAtMs, ...event } = row;
+  function toItem(row: ItemRow): QueueItem {
+    const { item, session, state, mode, dueMs, queuedAtMs } = row;
     return {
       id: item,
       session,
@@ -141,8 +141,8 @@ export function prepareReadQueue(db: Database) {
       mode,
       dueMs,
       queuedAtMs,
-      event: toEvent(event),
-      dispatches: findDispatches.all(eventSeq, causeSeq, itemKey).map(toDispatch),
+      event: toEvent(row),
+      dispatches: findDispatches.all(row.eventSeq, row.causeSeq, row.itemKey).map(toDispatch),
     };
   }
 }

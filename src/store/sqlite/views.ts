@@ -108,7 +108,7 @@ export const VIEWS: Readonly<Record<string, string>> = {
     from run r join session s on s.key = r.session`,
 
   deliveries: `
-    select d.id, r.turn_id, ${selectColumns("d", DELIVERY_FIELDS, ["id", "target", "content"])}, coalesce(d.content, m.content) as content, d.state as status, d.attempt,
+    select d.id, r.turn_id, ${selectColumns("d", DELIVERY_FIELDS, ["id", "content"])}, coalesce(d.content, m.content) as content, d.state as status, d.attempt,
            d.due_ms as due_at, d.error, d.created_ms as created_at, d.settled_ms as settled_at
     from delivery d left join run r on r.key = d.turn left join message m on m.key = d.message`,
 

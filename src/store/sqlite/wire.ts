@@ -46,7 +46,7 @@ export function textOf<T extends string>(): Codec<T> {
 
 type Fields = Readonly<Record<string, Codec<unknown>>>;
 
-type DecodedFields<F> = { readonly [Name in keyof F]: Decoded<F[Name]> };
+export type DecodedFields<F> = { readonly [Name in keyof F]: Decoded<F[Name]> };
 
 type Optional<F> = { [Name in keyof F]: undefined extends Encoded<F[Name]> ? Name : never }[keyof F];
 
