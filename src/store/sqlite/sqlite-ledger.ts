@@ -109,19 +109,7 @@ export class SqliteLedger implements Ledger {
     this.#reader = new Reader(path);
     this.#searcher = new Reader(path);
     this.events = this.#eventReads();
-    this.queue = {
-      ...this.#reads(
-        prepareReadQueue,
-        "pending",
-        "list",
-        "item",
-        "outcome",
-        "itemsOf",
-        "unseenDrops",
-        "nextReadyMs",
-      ),
-      dead: this.#reads(prepareReadDead, "messages").messages,
-    };
+    this.queue = this.#queueReads();
     this.runs = this.#reads(
       prepareReadRuns,
       "readMessage",
@@ -191,6 +179,22 @@ export class SqliteLedger implements Ledger {
       ...this.#reads(prepareReadEvents, "get", "list", "chain", "dispatches", "lastOf", "filed"),
       search: (text: string, options?: SearchOptions) => this.#search(text, options),
       unsearched: this.#reading(() => unsearched()()),
+    };
+  }
+
+  #queueReads(): Ledger["queue"] {
+    return {
+      ...this.#reads(
+        prepareReadQueue,
+        "pending",
+        "list",
+        "item",
+        "outcome",
+        "itemsOf",
+        "unseenDrops",
+        "nextReadyMs",
+      ),
+      dead: this.#reads(prepareReadDead, "messages").messages,
     };
   }
 
