@@ -6,28 +6,30 @@
  */
 import type { Database } from "better-sqlite3";
 
+import type { RunId, TurnId } from "../../model/ids.ts";
+import type { SessionKey } from "../../model/session-key.ts";
 import { oncePerDatabase } from "./once.ts";
 import { prepareRecorder } from "./record-changes.ts";
 import { required } from "./row.ts";
-import { number, record, text } from "./wire.ts";
+import { type Decoded, number, record, text, textOf } from "./wire.ts";
 
 /** The caller makes the ids of the run and the turn, in case new ones are needed. */
-export const claimCodec = record({ holder: text, ttlMs: number, run: text, turn: text });
+export const claimCodec = record({
+  holder: text,
+  ttlMs: number,
+  run: textOf<RunId>(),
+  turn: textOf<TurnId>(),
+});
 
-export interface ClaimRequest {
-  readonly holder: string;
-  readonly ttlMs: number;
-  readonly run: string;
-  readonly turn: string;
-}
+export type ClaimRequest = Decoded<typeof claimCodec>;
 
 /** The fields of `Claim`, flat. */
 export interface ClaimRow {
-  readonly session: string;
+  readonly session: SessionKey;
   readonly epoch: number;
-  readonly run: string;
-  readonly turn: string;
-  readonly parent: string | null;
+  readonly run: RunId;
+  readonly turn: TurnId;
+  readonly parent: TurnId | null;
   readonly attempt: number;
   readonly interruptions: number;
   readonly progress: number;
@@ -36,19 +38,19 @@ export interface ClaimRow {
 
 export interface SessionRow {
   readonly key: number;
-  readonly label: string;
+  readonly label: SessionKey;
   readonly epoch: number;
   readonly head: number | null;
-  readonly head_id: string | null;
+  readonly head_id: TurnId | null;
   readonly run: number | null;
   readonly ready_ms: number | null;
 }
 
 interface RunRow {
   readonly key: number;
-  readonly id: string;
+  readonly id: RunId;
   readonly turn: number;
-  readonly turn_id: string;
+  readonly turn_id: TurnId;
   readonly attempt: number;
   readonly state: string;
   readonly interruptions: number;
@@ -240,7 +242,7 @@ function prepareItems(db: Database) {
      order by key limit 1`,
   );
   const takeItem = db.prepare(`update item set state = 'claimed', turn = ? where key = ?`);
-  // A dead letter that is tried again comes back with all the items of its turn.
+  // A retried dead letter comes back with all items of its turn.
   const takeItemsOfTurn = db
     .prepare<[number, number], number>(
       `update item set state = 'claimed'

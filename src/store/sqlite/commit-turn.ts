@@ -1,5 +1,6 @@
 import type { Database } from "better-sqlite3";
 
+import type { TurnId } from "../../model/ids.ts";
 import { prepareAborts } from "./abort.ts";
 import { prepareRequests } from "./approval-requests.ts";
 import { claimCodec, type ClaimRow, prepareClaims } from "./claim.ts";
@@ -33,7 +34,7 @@ export interface FinishedRow {
 const commitCodec = record({
   lease: leaseCodec,
   run: text,
-  turn: text,
+  turn: textOf<TurnId>(),
   parent: textOrNull,
   status: textOf<NewTurn["status"]>(),
   facts: factsCodec,

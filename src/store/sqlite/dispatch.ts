@@ -1,6 +1,8 @@
 import type { Database } from "better-sqlite3";
 
 import { HOOK_ADAPTER } from "../../model/event.ts";
+import type { ItemId, TurnId } from "../../model/ids.ts";
+import type { SessionKey } from "../../model/session-key.ts";
 import { compareHooks } from "../../model/hook-order.ts";
 import type { DispatchOutcome } from "../store.ts";
 import { prepareAborts } from "./abort.ts";
@@ -22,7 +24,9 @@ import {
   optional,
   record,
   text,
+  textOf,
   textOrNull,
+  textOrNullOf,
   wordsOrNull,
 } from "./wire.ts";
 
@@ -35,15 +39,15 @@ const LATE_MODE = "steer-backlog";
 
 export const dispatchCodec = record({
   id: text,
-  item: text,
+  item: textOf<ItemId>(),
   hook: text,
-  /** A session by its label, with what it takes to create it; or a turn, with the label of a fork. */
-  session: textOrNull,
+  /** A session by its label, with the fields to create it; or a turn, with the label of a fork. */
+  session: textOrNullOf<SessionKey>(),
   agent: textOrNull,
   persona: textOrNull,
   worker: optional(workerCodec),
-  turn: textOrNull,
-  forkAs: textOrNull,
+  turn: textOrNullOf<TurnId>(),
+  forkAs: textOrNullOf<SessionKey>(),
   mode: text,
   dueMs: numberOrNull,
   gatherMs: number,
@@ -63,7 +67,7 @@ export type DispatchInput = Decoded<typeof dispatchCodec>;
 
 interface PresentRow {
   readonly key: number;
-  readonly id: string;
+  readonly id: ItemId;
   readonly mode: string;
   readonly state: string;
   readonly policy: string | null;
@@ -89,8 +93,8 @@ interface Posted {
 
 export interface DispatchedRow {
   readonly outcome: Exclude<DispatchOutcome, "silenced"> | "repeated";
-  readonly item: string;
-  readonly session: string;
+  readonly item: ItemId;
+  readonly session: SessionKey;
   readonly claim: ClaimRow | undefined;
 }
 
@@ -113,7 +117,7 @@ export const dispatch = operation(
 export function prepareFindDispatch(
   db: Database,
 ): (event: number, hook: string) => DispatchedRow | undefined {
-  const find = db.prepare<[number, string], { item: string; session: string }>(
+  const find = db.prepare<[number, string], { item: ItemId; session: SessionKey }>(
     `select i.id as item, s.label as session from dispatch d join item i on i.key = d.item
        join session s on s.key = i.session where d.event = ? and d.hook = ?`,
   );

@@ -1,5 +1,6 @@
 import type { Database } from "better-sqlite3";
 
+import type { ItemId } from "../../model/ids.ts";
 import { firstKey, lastKey } from "./keys.ts";
 import { operation, Refusal } from "./operation.ts";
 import { prepareRecorder } from "./record-changes.ts";
@@ -11,11 +12,11 @@ export const dropItems = operation(record({ items: list(text), policy: text }), 
     "select key, id, session, state, policy, turn from item where id = ?",
   );
   const drop = prepareDropQueued(db);
-  return ({ items, policy }, { nowMs, wake }): string[] | Refusal => {
+  return ({ items, policy }, { nowMs, wake }): ItemId[] | Refusal => {
     const rows = items.map((id) => find.get(id) ?? itemUnknown(id));
     const missing = rows.find((row) => row instanceof Refusal);
     if (missing !== undefined) return missing;
-    const dropped: string[] = [];
+    const dropped: ItemId[] = [];
     for (const row of rows) {
       if (row instanceof Refusal) continue;
       // A previous attempt at this call may have dropped it already.
@@ -103,7 +104,7 @@ function prepareForget(db: Database): (turn: number) => void {
 
 interface ItemRow {
   readonly key: number;
-  readonly id: string;
+  readonly id: ItemId;
   readonly session: number;
   readonly state: string;
   readonly policy: string | null;
