@@ -1,7 +1,6 @@
 /**
- * Jump pointers. Beside its parent, each turn points at one ancestor further back, chosen so that any
- * ancestor is reached in a number of steps that grows with the logarithm of the depth, and that
- * storing a turn looks at no more than three rows (a skew-binary list).
+ * Jump pointers. Besides its parent, each turn points at one ancestor further back, chosen so that any ancestor is
+ * reached in O(log depth) steps and storing a turn reads at most three rows (a skew-binary list).
  */
 import type { Database } from "better-sqlite3";
 import { required } from "./row.ts";
@@ -16,7 +15,7 @@ interface ParentRow {
   readonly jump_jump_depth: number | null;
 }
 
-/** Where a new turn stands: what its row needs to know of its ancestors. */
+/** What the row of a new turn needs to know about its ancestors. */
 export interface Position {
   readonly depth: number;
   readonly jump: number | null;

@@ -1,8 +1,8 @@
 /**
- * How an entry of the feed of changes is kept: a flat JSON list of numbers, facts one after another, each
- * with its kind, the key of what it is about and what that came into. Keys instead of ids and places in these
- * lists instead of words keep an entry at some thirty bytes, which is what makes it cheap to write one
- * with every operation. The numbers are in databases: the lists only ever grow at their end.
+ * The format of an entry in the change feed: a flat JSON list of numbers, fact after fact, each with its kind, the
+ * key of its row and the new state. Keys instead of ids, and positions in these lists instead of words, keep an entry
+ * at about thirty bytes, so it is cheap to write one with every operation. Databases hold these numbers: only ever
+ * append to the lists.
  */
 import type { ToolStatus } from "../../model/message.ts";
 import type {
@@ -53,7 +53,7 @@ export const RUN_STATES = [
   "aborted",
 ] as const satisfies readonly RunState[];
 
-/** The first stands for no wait. */
+/** The first means no wait. */
 export const WAITS = [undefined, "approval", "question", "child", "other"] as const satisfies readonly (
   | Wait["kind"]
   | undefined

@@ -1,6 +1,6 @@
 /**
- * SQL from a list of fields. A field that is kept as it is given has its codec in one list, from which its part of the
- * codec, the insert and the select follow: `replyTo` is the column `reply_to`.
+ * SQL from a list of fields. A field stored as it is given has its codec in one list, which yields its part of the
+ * codec, of the insert and of the select: `replyTo` is the column `reply_to`.
  */
 
 type Fields = Readonly<Record<string, unknown>>;

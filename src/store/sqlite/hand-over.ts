@@ -1,6 +1,6 @@
 /**
- * What a message from an agent brings with it: whatever the sender's session has come into contact with, and the
- * delegation, where it is work that is waited for or told of.
+ * What a message from an agent carries: the trust marks of the sender's session, and the delegation if the message is
+ * delegated work.
  */
 import type { Database } from "better-sqlite3";
 
@@ -25,7 +25,7 @@ export const delegationCodec = record({
 
 type DelegationInput = Decoded<typeof delegationCodec>;
 
-/** A session with the turn that it is occupied by. */
+/** A session with the turn that it works on. */
 export interface Sender {
   readonly key: number;
   readonly turn: number | null;
@@ -38,7 +38,7 @@ export const prepareHandOver = oncePerDatabase((db: Database) => {
     `select s.key, r.turn, r.turn_id, r.abort from session s left join run r on r.key = s.run where s.label = ?`,
   );
   const isGiven = db.prepare<[string], number>("select 1 from delegation where id = ?").pluck();
-  // A message that found no room, or was there before, may be settled already.
+  // A message that was dropped on arrival or is repeated may be settled already.
   const insert = db.prepare<[NewRow], { key: number; state: DelegationState }>(
     `insert into delegation (id, caller, caller_turn, ordinal, session, item, waits, state, error, deadline_ms,
                              detail, started_ms, ended_ms)
@@ -55,7 +55,7 @@ export const prepareHandOver = oncePerDatabase((db: Database) => {
   const changes = prepareRecorder(db);
 
   return {
-    /** Undefined: no agent sends it. */
+    /** Undefined: the sender is no agent. */
     findSender({ from, delegation }: Sent): Sender | Refusal | undefined {
       if (from === null) return undefined;
       const sender = findSender.get(from);
@@ -104,7 +104,7 @@ function notUnderWay(turn: string, session: string): Refusal {
   );
 }
 
-/** Nobody would end the work: the turn has ended all that it has given. */
+/** Nothing would end the work: the aborted turn has already ended its delegations. */
 function beingAborted(turn: string, reason: string): Refusal {
   return new Refusal(
     "state_conflict",

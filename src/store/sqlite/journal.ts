@@ -160,7 +160,7 @@ function prepareWriteMessage(db: Database): (run: Writing, entry: MessageEntry) 
       return same ? false : conflict(`message ${place}`, message.id);
     }
     if (place > 0 && find.get(key - 1) === undefined) return gap(`message ${place}`);
-    // A message that came after the abort, or caused it, must not end with the turn.
+    // A message that came after the abort, or caused it, must not become part of the aborted turn.
     if (run.abort !== null && !taken.all(items, run.turn)) return beingAborted(run.turn_id);
     const refused = taken.take(items, run, dispatches);
     if (refused !== undefined) return refused;

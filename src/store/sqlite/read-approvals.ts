@@ -51,8 +51,7 @@ type Filter = ListOptions & { readonly state?: ApprovalState; readonly session?:
 
 export function prepareReadApprovals(db: Database) {
   const find = db.prepare<[string], ApprovalRow>(`select ${COLUMNS} from ${TABLES} where a.id = ?`);
-  // There are as many as people were asked: few enough to be looked through, but for those that are open, which
-  // have an index.
+  // Requests are few enough to scan; open ones have an index.
   const list = db.prepare<[FilterValues], ApprovalRow>(
     `select ${COLUMNS} from ${TABLES}
      where a.key < @key and (@state is null or a.state = @state) and ${IN_SESSION}

@@ -69,7 +69,7 @@ function checkSeq(seq: number): number {
   });
 }
 
-/** Makes changes of a fact, whose numbers it takes one by one. None where the thing it is about no longer exists. */
+/** Makes changes from a fact, taking its numbers one by one. None if the fact's row no longer exists. */
 type Expand = (next: () => number, atMs: number) => ChangeBody[];
 
 function prepareExpand(db: Database): (row: ChangeRow) => ChangeBody[] {
@@ -92,7 +92,7 @@ function prepareExpand(db: Database): (row: ChangeRow) => ChangeBody[] {
   };
 }
 
-/** The body of a kind of change, without what its numbers say. */
+/** The body of a kind of change, without the fields that its numbers give. */
 type BodyRow<Kind extends ChangeBody["kind"], Rest extends string = never> = Omit<
   Extract<ChangeBody, { kind: Kind }>,
   "kind" | Rest
@@ -253,7 +253,7 @@ function nameAt<Name>(names: readonly Name[], index: number): Name {
   return name;
 }
 
-/** How a delegation ends when its message comes into a state. */
+/** The outcome of a delegation by the final state of its message. */
 const OUTCOMES: Readonly<Partial<Record<ItemState, readonly DelegationState[]>>> = {
   done: ["done", "aborted"],
   merged: ["done", "aborted"],
@@ -261,7 +261,7 @@ const OUTCOMES: Readonly<Partial<Record<ItemState, readonly DelegationState[]>>>
   dead: ["failed"],
 };
 
-/** A delegation that ends as it begins has a fact of its own, and is found by its message too. */
+/** A delegation that ends as it begins has its own fact, and is found through its message too. */
 function withoutRepeats(bodies: ChangeBody[]): ChangeBody[] {
   const seen = new Set<string>();
   return bodies.filter((body) => {

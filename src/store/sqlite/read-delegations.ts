@@ -28,7 +28,7 @@ interface DelegationRow {
 const COLUMNS = `d.key, d.id, c.label as caller, r.turn_id as caller_turn, d.ordinal, s.label as session, i.id as item,
   d.waits, d.state, t.id as turn, d.error, d.deadline_ms, d.detail, d.started_ms, d.ended_ms, d.reported_ms`;
 
-/** What becomes of a dead letter that is tried again is no outcome of the delegation. */
+/** The fate of a retried dead letter is no outcome of the delegation. */
 export const DELEGATION_TABLES = `delegation d join session c on c.key = d.caller join run r on r.key = d.caller_turn
   join session s on s.key = d.session join item i on i.key = d.item
   left join turn t on t.key = i.turn and i.state in ('done', 'merged') and d.state <> 'failed'`;
@@ -72,7 +72,7 @@ export function prepareReadDelegations(db: Database) {
   };
 }
 
-/** Only what is asked for is in the text, so that the index for it is found. Those that are open are few. */
+/** The SQL names only the given conditions, so that SQLite finds their index. Open delegations are few. */
 function prepareList(db: Database, { caller, session, state }: Filter) {
   const isOpen = state === "open";
   const tables = isOpen

@@ -61,7 +61,7 @@ export function prepareReadEvents(db: Database) {
   const findLast = db.prepare<[string, string], EventRow>(
     `select ${EVENT_COLUMNS} from ${EVENT_TABLES} where e.id > ? and e.id < ? order by e.id desc limit 1`,
   );
-  // The index holds all that the inner query asks for, so that only the events of the page are looked at.
+  // The index covers the inner query, so only the events of the page are read.
   const list = db.prepare<[ListBounds], ListedRow>(
     `select e.seq, ${EVENT_COLUMNS}
      from (select seq from event

@@ -51,7 +51,7 @@ const TABLES = "delivery d left join message m on m.key = d.message";
 
 export function prepareReadOutbox(db: Database) {
   const find = db.prepare<[string], DeliveryRow>(`select ${COLUMNS} from ${TABLES} where d.id = ?`);
-  // A turn that is not there yet, or never will be, has its key from its first run.
+  // A turn that is not committed has the key of its first run.
   const findOfTurn = db.prepare<[string, string], DeliveryRow>(
     `select ${COLUMNS} from ${TABLES}
      where d.turn = (select key from turn where id = ?
@@ -70,7 +70,7 @@ export function prepareReadOutbox(db: Database) {
   const listDropped = db.prepare<[number, number], DeliveryRow>(
     `select ${COLUMNS} from ${TABLES} where d.state = 'dropped' and d.key < ? order by d.key desc limit ?`,
   );
-  // The index of what is open holds little; the order of keys would lead through all that is settled.
+  // The index of open deliveries is small; the order of keys would lead through all that are settled.
   const listOpen = db.prepare<[string, number, number], DeliveryRow>(
     `select ${COLUMNS}
      from (select key from delivery indexed by delivery_due where settled_ms is null and state = ? and +key < ?

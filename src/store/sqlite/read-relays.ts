@@ -85,7 +85,7 @@ export function prepareReadRelays(db: Database) {
   };
 }
 
-/** Only what is asked for is in the text, so that the index for it is found. */
+/** The SQL names only the given conditions, so that SQLite finds their index. */
 function prepareList(db: Database, { states, channel }: Filter) {
   const conditions = [
     "key < @key",

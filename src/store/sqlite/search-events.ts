@@ -32,7 +32,7 @@ const COMMON = 10_000;
 const RANKED = 5_000;
 const READ = 200;
 
-/** A search with all its bounds, checked. */
+/** A validated search. */
 export interface SearchRequest {
   readonly text: string;
   readonly limit: number;
