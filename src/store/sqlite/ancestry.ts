@@ -16,15 +16,15 @@ interface ParentRow {
 }
 
 /** What the row of a new turn needs to know about its ancestors. */
-export interface Position {
+export interface TurnPosition {
   readonly depth: number;
   readonly jump: number | null;
   readonly parentHash: Buffer | undefined;
 }
 
-const ROOT: Position = { depth: 0, jump: null, parentHash: undefined };
+const ROOT: TurnPosition = { depth: 0, jump: null, parentHash: undefined };
 
-export function preparePosition(db: Database): (parent: number | null) => Position {
+export function preparePosition(db: Database): (parent: number | null) => TurnPosition {
   const find = db.prepare<[number], ParentRow>(
     `select p.key, p.depth, p.hash, p.jump, j.depth as jump_depth, j.jump as jump_jump,
             k.depth as jump_jump_depth
@@ -34,7 +34,7 @@ export function preparePosition(db: Database): (parent: number | null) => Positi
   return (parent) => (parent === null ? ROOT : below(required(find.get(parent))));
 }
 
-function below(parent: ParentRow): Position {
+function below(parent: ParentRow): TurnPosition {
   const step = parent.depth - (parent.jump_depth ?? parent.depth);
   const stepBefore = (parent.jump_depth ?? 0) - (parent.jump_jump_depth ?? parent.jump_depth ?? 0);
   const jump =

@@ -35,7 +35,7 @@ export const FACT = {
   compacting: 14, // run, whether it begins
 } as const;
 
-export const ITEM_STATES = [
+export const ITEM_STATE_CODES = [
   "queued",
   "claimed",
   "done",
@@ -44,7 +44,7 @@ export const ITEM_STATES = [
   "dead",
 ] as const satisfies readonly ItemState[];
 
-export const RUN_STATES = [
+export const RUN_STATE_CODES = [
   "running",
   "suspended",
   "resumable",
@@ -59,7 +59,7 @@ export const WAITS = [undefined, "approval", "question", "child", "other"] as co
   | undefined
 )[];
 
-export const CALL_STATUSES = [
+export const CALL_STATUS_CODES = [
   "started",
   "ok",
   "error",
@@ -68,7 +68,7 @@ export const CALL_STATUSES = [
   "aborted",
 ] as const satisfies readonly ToolStatus[];
 
-export const DELIVERY_STATES = [
+export const DELIVERY_STATE_CODES = [
   "pending",
   "sending",
   "sent",
@@ -77,7 +77,7 @@ export const DELIVERY_STATES = [
   "dropped",
 ] as const satisfies readonly DeliveryState[];
 
-export const APPROVAL_STATES = [
+export const APPROVAL_STATE_CODES = [
   "open",
   "approved",
   "denied",
@@ -87,7 +87,7 @@ export const APPROVAL_STATES = [
   "void",
 ] as const satisfies readonly ApprovalState[];
 
-export const DELEGATION_STATES = [
+export const DELEGATION_STATE_CODES = [
   "open",
   "done",
   "aborted",
@@ -97,7 +97,7 @@ export const DELEGATION_STATES = [
   "cancelled",
 ] as const satisfies readonly DelegationState[];
 
-export const RELAY_STATES = [
+export const RELAY_STATE_CODES = [
   "running",
   "waiting",
   "completed",
@@ -106,7 +106,12 @@ export const RELAY_STATES = [
   "aborted",
 ] as const satisfies readonly RelayState[];
 
-export const HOOK_STATES = ["active", "disabled", "errored", "open"] as const satisfies readonly HookState[];
+export const HOOK_STATE_CODES = [
+  "active",
+  "disabled",
+  "errored",
+  "open",
+] as const satisfies readonly HookState[];
 
 export type HookOutcome = Extract<ChangeBody, { kind: "hook_run" }>["outcome"];
 

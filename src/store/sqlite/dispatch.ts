@@ -7,7 +7,7 @@ import { compareHooks } from "../../model/hook-order.ts";
 import type { DispatchOutcome } from "../store.ts";
 import { prepareAborts } from "./abort.ts";
 import { claimCodec, type ClaimRequest, type ClaimRow, prepareClaims, type SessionRow } from "./claim.ts";
-import { delegationCodec, prepareHandOver, type Sender } from "./hand-over.ts";
+import { delegationCodec, prepareHandOver, type SenderRow } from "./hand-over.ts";
 import { prepareMakeRoom } from "./make-room.ts";
 import { oncePerDatabase } from "./once.ts";
 import { type Moment, operation, Refusal } from "./operation.ts";
@@ -88,7 +88,7 @@ interface Posted {
   readonly event: number;
   readonly input: DispatchInput;
   readonly session: SessionRow;
-  readonly sender: Sender | undefined;
+  readonly sender: SenderRow | undefined;
 }
 
 export interface DispatchedRow {

@@ -26,7 +26,7 @@ export const delegationCodec = record({
 type DelegationInput = Decoded<typeof delegationCodec>;
 
 /** A session with the turn that it works on. */
-export interface Sender {
+export interface SenderRow {
   readonly key: number;
   readonly turn: number | null;
   readonly turn_id: string | null;
@@ -34,7 +34,7 @@ export interface Sender {
 }
 
 export const prepareHandOver = oncePerDatabase((db: Database) => {
-  const findSender = db.prepare<[string], Sender>(
+  const findSender = db.prepare<[string], SenderRow>(
     `select s.key, r.turn, r.turn_id, r.abort from session s left join run r on r.key = s.run where s.label = ?`,
   );
   const isGiven = db.prepare<[string], number>("select 1 from delegation where id = ?").pluck();
@@ -56,7 +56,7 @@ export const prepareHandOver = oncePerDatabase((db: Database) => {
 
   return {
     /** Undefined: the sender is no agent. */
-    findSender({ from, delegation }: Sent): Sender | Refusal | undefined {
+    findSender({ from, delegation }: Sent): SenderRow | Refusal | undefined {
       if (from === null) return undefined;
       const sender = findSender.get(from);
       if (sender === undefined) return sessionUnknown(from);
@@ -67,7 +67,7 @@ export const prepareHandOver = oncePerDatabase((db: Database) => {
     },
 
     give(
-      sender: Sender,
+      sender: SenderRow,
       delegation: DelegationInput | undefined,
       { session, item }: { readonly session: number; readonly item: number },
       { nowMs, wake }: Moment,

@@ -4,7 +4,7 @@ import type { DelegationId, ItemId, TurnId } from "../../model/ids.ts";
 import type { SessionKey } from "../../model/session-key.ts";
 import type { Delegation, DelegationState, Listed, ListOptions } from "../store.ts";
 import { checkPage, listPage } from "./page.ts";
-import { json, maybe } from "./row.ts";
+import { parseJson, maybe } from "./row.ts";
 
 interface DelegationRow {
   readonly key: number;
@@ -102,7 +102,7 @@ function toDelegation(row: DelegationRow): Delegation {
     turn: row.turn ?? undefined,
     error: row.error ?? undefined,
     deadlineMs: row.deadline_ms ?? undefined,
-    detail: json(row.detail),
+    detail: parseJson(row.detail),
     startedAtMs: row.started_ms,
     endedAtMs: row.ended_ms ?? undefined,
     reportedAtMs: row.reported_ms ?? undefined,

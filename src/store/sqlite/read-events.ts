@@ -17,7 +17,7 @@ import {
 import { columnsOf, namesOf, selectFields } from "./columns.ts";
 import { EVENT_FIELDS } from "./insert-event.ts";
 import { listPage, START } from "./page.ts";
-import { definedOf, json, maybe } from "./row.ts";
+import { definedOf, parseJson, maybe } from "./row.ts";
 import type { DecodedFields } from "./wire.ts";
 
 export interface EventRow extends DecodedFields<typeof EVENT_FIELDS> {
@@ -161,9 +161,9 @@ function toDispatch(row: DispatchRow): EventDispatch {
 export function toEvent(row: EventRow): StoredEvent {
   const { content, attachments, payload, metadata, mentionsMe } = row;
   const event: Writable<StoredEvent> = Object.assign(definedOf(row, PLAIN_FIELDS), { content });
-  if (attachments !== null) event.attachments = json(attachments);
-  if (payload !== null) event.payload = json(payload);
-  if (metadata !== null) event.metadata = json(metadata);
+  if (attachments !== null) event.attachments = parseJson(attachments);
+  if (payload !== null) event.payload = parseJson(payload);
+  if (metadata !== null) event.metadata = parseJson(metadata);
   if (mentionsMe !== null) event.mentionsMe = mentionsMe === 1;
   return event;
 }

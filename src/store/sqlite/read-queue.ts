@@ -6,7 +6,7 @@ import type { SessionKey } from "../../model/session-key.ts";
 import type { DispatchInput, ItemOutcome, ItemState, Listed, ListOptions, QueueItem } from "../store.ts";
 import { checkPage, listPage } from "./page.ts";
 import { EVENT_COLUMNS, EVENT_TABLES, type EventRow, toEvent } from "./read-events.ts";
-import { defined, json, known, maybe } from "./row.ts";
+import { defined, parseJson, known, maybe } from "./row.ts";
 import { sessionUnknown } from "./unknown.ts";
 
 interface ItemRow extends EventRow {
@@ -191,9 +191,9 @@ function toDispatch(row: DispatchRow): DispatchInput {
     ...defined({
       message,
       profile,
-      context: json(row.context),
-      permissions: json(row.permissions),
-      delivery: json(row.delivery),
+      context: parseJson(row.context),
+      permissions: parseJson(row.permissions),
+      delivery: parseJson(row.delivery),
     }),
   };
 }

@@ -1,7 +1,6 @@
 import type { Database } from "better-sqlite3";
 
 import type { EventId, RunId, TurnId } from "../../model/ids.ts";
-import type { Json } from "../../model/json.ts";
 import type { Message, ToolCall } from "../../model/message.ts";
 import type { SessionKey } from "../../model/session-key.ts";
 import type { Timing } from "../../model/spans.ts";
@@ -9,7 +8,7 @@ import type { Journal, Listed, ListOptions, RunState, StoredRun, Wait } from "..
 import { checkPage, listPage } from "./page.ts";
 import { prepareReadEntry, prepareReadJournal } from "./read-journal.ts";
 import { toMessage, toToolCall } from "./read-turns.ts";
-import { json, known, maybe } from "./row.ts";
+import { parseJson, known, maybe } from "./row.ts";
 import { runUnknown } from "./unknown.ts";
 
 interface RunRow {
@@ -70,9 +69,9 @@ export function prepareReadRuns(db: Database) {
       return {
         messages: messages.map(toMessage),
         toolCalls: toolCalls.map(toToolCall),
-        pinned: json(run.pinned),
+        pinned: parseJson(run.pinned),
         wait: toWait(run),
-        timing: json(run.timing) as Timing | undefined,
+        timing: parseJson(run.timing) as Timing | undefined,
       };
     },
   };
@@ -143,5 +142,5 @@ function toRun(row: RunRow): StoredRun {
 
 function toWait(row: Pick<RunRow, "wait_id" | "wait_kind" | "wait_detail">): Wait | undefined {
   if (row.wait_kind === null) return undefined;
-  return { id: row.wait_id!, kind: row.wait_kind, detail: JSON.parse(row.wait_detail!) as Json };
+  return { id: row.wait_id!, kind: row.wait_kind, detail: parseJson(row.wait_detail!) };
 }

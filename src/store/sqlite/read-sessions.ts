@@ -4,7 +4,7 @@ import type { AgentId, PersonaId, RunId, TurnId } from "../../model/ids.ts";
 import type { SessionKey } from "../../model/session-key.ts";
 import type { Listed, ListOptions, RunState, SessionState, Settings, StoredSession, Wait } from "../store.ts";
 import { checkPage, listPage } from "./page.ts";
-import { json, known, maybe } from "./row.ts";
+import { parseJson, known, maybe } from "./row.ts";
 import { sessionUnknown } from "./unknown.ts";
 
 interface SessionRow {
@@ -118,7 +118,7 @@ function toSession(row: SessionRow): StoredSession {
     parentSession: row.parent ?? undefined,
     parentTurn: row.parent_turn ?? undefined,
     parentCall: row.parent_call ?? undefined,
-    worker: json(row.worker),
+    worker: parseJson(row.worker),
     children: row.children,
     settings: row.settings === null ? {} : (JSON.parse(row.settings) as Settings),
     queued: row.queued,

@@ -8,7 +8,7 @@ import type { Context, StoredTurn, TurnContent, TurnFacts } from "../store.ts";
 import { prepareAncestor } from "./ancestry.ts";
 import type { MessageInput, ToolCallInput } from "./journal.ts";
 import { checkCount } from "./page.ts";
-import { defined, json, known, maybe } from "./row.ts";
+import { defined, parseJson, known, maybe } from "./row.ts";
 import { turnUnknown } from "./unknown.ts";
 
 interface TurnRow {
@@ -165,11 +165,11 @@ function prepareAttached(db: Database): (id: TurnId, limit: number) => Json[] {
        limit ?`,
     )
     .pluck();
-  return (id, limit) => (isAny.get() === undefined ? [] : find.all(id, limit).map((text) => json(text)));
+  return (id, limit) => (isAny.get() === undefined ? [] : find.all(id, limit).map((text) => parseJson(text)));
 }
 
 function toTurn(row: TurnRow): StoredTurn {
-  const permissions = json(row.permissions) as TurnFacts["permissions"] | undefined;
+  const permissions = parseJson(row.permissions) as TurnFacts["permissions"] | undefined;
   return {
     id: row.id,
     parent: row.parent ?? undefined,
@@ -206,7 +206,7 @@ function toTurn(row: TurnRow): StoredTurn {
 
 export function toMessage(row: MessageInput): Message {
   const { id, role, content, body, atMs } = row;
-  return { id, role, content, ...defined({ body: json(body) }), atMs };
+  return { id, role, content, ...defined({ body: parseJson(body) }), atMs };
 }
 
 export function toToolCall(row: ToolCallInput): ToolCall {
@@ -215,10 +215,10 @@ export function toToolCall(row: ToolCallInput): ToolCall {
     ordinal,
     callId,
     tool,
-    params: json(params),
+    params: parseJson(params),
     status,
     startedAtMs,
-    ...(row.result === null ? {} : { result: json(row.result) }), // which may be null itself
+    ...(row.result === null ? {} : { result: parseJson(row.result) }), // which may be null itself
     ...defined({
       completedAtMs: row.completedAtMs,
       childSession: row.childSession,

@@ -3,16 +3,16 @@ import type { Database } from "better-sqlite3";
 import type { ToolStatus } from "../../model/message.ts";
 import { KEPT_CHANGES, type RunState, type Wait } from "../store.ts";
 import {
-  APPROVAL_STATES,
-  CALL_STATUSES,
-  DELEGATION_STATES,
-  DELIVERY_STATES,
+  APPROVAL_STATE_CODES,
+  CALL_STATUS_CODES,
+  DELEGATION_STATE_CODES,
+  DELIVERY_STATE_CODES,
   FACT,
   HOOK_OUTCOMES,
-  HOOK_STATES,
-  ITEM_STATES,
-  RELAY_STATES,
-  RUN_STATES,
+  HOOK_STATE_CODES,
+  ITEM_STATE_CODES,
+  RELAY_STATE_CODES,
+  RUN_STATE_CODES,
   SESSION_CHANGES,
   WAITS,
 } from "./change-entry.ts";
@@ -38,7 +38,7 @@ export const prepareRecorder = oncePerDatabase((db: Database) => {
     dispatch: (key: number): void => void facts.push(FACT.dispatch, key),
     turn: (key: number): void => void facts.push(FACT.turn, key),
     run(key: number, state: RunState, wait?: Wait["kind"]): void {
-      facts.push(FACT.run, key, RUN_STATES.indexOf(state), WAITS.indexOf(wait));
+      facts.push(FACT.run, key, RUN_STATE_CODES.indexOf(state), WAITS.indexOf(wait));
     },
     compacting(run: number, isBegun: boolean): void {
       facts.push(FACT.compacting, run, Number(isBegun));
@@ -47,15 +47,15 @@ export const prepareRecorder = oncePerDatabase((db: Database) => {
       if (count > 0) facts.push(FACT.messages, run, place, count);
     },
     call(run: number, ordinal: number, status: ToolStatus): void {
-      facts.push(FACT.call, run, ordinal, CALL_STATUSES.indexOf(status));
+      facts.push(FACT.call, run, ordinal, CALL_STATUS_CODES.indexOf(status));
     },
-    item: stateRecorder(FACT.item, ITEM_STATES),
-    delivery: stateRecorder(FACT.delivery, DELIVERY_STATES),
-    approval: stateRecorder(FACT.approval, APPROVAL_STATES),
+    item: stateRecorder(FACT.item, ITEM_STATE_CODES),
+    delivery: stateRecorder(FACT.delivery, DELIVERY_STATE_CODES),
+    approval: stateRecorder(FACT.approval, APPROVAL_STATE_CODES),
     /** Delegations that end because their message is settled are not noted: see read-changes.ts. */
-    delegation: stateRecorder(FACT.delegation, DELEGATION_STATES),
-    relay: stateRecorder(FACT.relay, RELAY_STATES),
-    hook: stateRecorder(FACT.hook, HOOK_STATES),
+    delegation: stateRecorder(FACT.delegation, DELEGATION_STATE_CODES),
+    relay: stateRecorder(FACT.relay, RELAY_STATE_CODES),
+    hook: stateRecorder(FACT.hook, HOOK_STATE_CODES),
     hookRun: stateRecorder(FACT.hookRun, HOOK_OUTCOMES),
     session: stateRecorder(FACT.session, SESSION_CHANGES),
 

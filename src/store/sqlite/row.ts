@@ -47,9 +47,9 @@ type WithoutNull<Row> = {
   readonly [Name in keyof Row]: null extends Row[Name] ? Exclude<Row[Name], null> | undefined : Row[Name];
 };
 
-export function json(text: string): Json;
-export function json(text: string | null): Json | undefined;
-export function json(text: string | null): Json | undefined {
+export function parseJson(text: string): Json;
+export function parseJson(text: string | null): Json | undefined;
+export function parseJson(text: string | null): Json | undefined {
   return text === null ? undefined : (JSON.parse(text) as Json);
 }
 
