@@ -233,12 +233,12 @@ export function runView(run: StoredRun) {
 }
 
 export function deliveryView(delivery: StoredDelivery) {
-  const { id, turn, target, chunks, createdAtMs, settledAtMs, ...fields } = delivery;
+  const { id, turn, target, chunks, createdAtMs, settledAtMs } = delivery;
   return {
     id,
     turnId: turn ?? null,
     target: targetView(target),
-    ...orNull(fields),
+    ...orNull(delivery, RENAMED),
     chunks: chunks.map(({ content, state, platformId }) => ({
       content,
       state,
@@ -249,11 +249,17 @@ export function deliveryView(delivery: StoredDelivery) {
   };
 }
 
-/** The same fields, with null for undefined. */
-function orNull<T extends object>(fields: T): OrNull<T> {
-  return Object.fromEntries(
-    Object.entries(fields).map(([name, value]) => [name, value ?? null]),
-  ) as OrNull<T>;
+const RENAMED = new Set(["id", "turn", "target", "chunks", "createdAtMs", "settledAtMs"] as const);
+
+/** The other fields, shown as they are, with null for undefined. */
+function orNull<T extends object, Name extends keyof T>(
+  fields: T,
+  except: ReadonlySet<Name>,
+): OrNull<Omit<T, Name>> {
+  const shown: Record<string, unknown> = {};
+  const skipped: ReadonlySet<keyof T> = except;
+  for (const name in fields) if (!skipped.has(name)) shown[name] = fields[name] ?? null;
+  return shown as OrNull<Omit<T, Name>>;
 }
 
 type OrNull<T> = {

@@ -132,7 +132,7 @@ export const STORE_POINTS: readonly Point[] = [
   before(
     "inside an operation that records a firing",
     "src/store/sqlite/record-hook-run.ts",
-    "    const key = insert(",
+    "    const key = insertRun(",
   ),
 ];
 

@@ -33,7 +33,7 @@ const acceptCodec = record({
 
 type EventWithDispatch = Omit<Decoded<typeof acceptCodec>, "file" | "progress">;
 
-/** Takes an event in, once, and what is to become of it in the same commit. */
+/** Accepts an event once, with its dispatch in the same commit. */
 export const prepareAccept = oncePerDatabase((db: Database) => {
   const find = db.prepare<[string], Known>("select seq, content, payload, pruned_ms from event where id = ?");
   const noteDiffering = db.prepare("update event set differing = differing + 1 where seq = ?");
@@ -71,7 +71,7 @@ export const acceptEvent = operation(acceptCodec, (db) => {
   };
 });
 
-/** Of one that was pruned nobody knows any more. */
+/** The content of a pruned event is no longer known. */
 function differs(known: Known, event: EventInput): boolean {
   if (known.pruned_ms !== null) return false;
   return known.content !== event.content || known.payload !== event.payload;

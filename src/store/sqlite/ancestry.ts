@@ -1,7 +1,6 @@
 /**
- * Jump pointers. Beside its parent, each turn points at one ancestor further back, chosen so that any
- * ancestor is reached in a number of steps that grows with the logarithm of the depth, and that
- * storing a turn looks at no more than three rows (a skew-binary list).
+ * Jump pointers. Besides its parent, each turn points at one ancestor further back, chosen so that any ancestor is
+ * reached in O(log depth) steps and storing a turn reads at most three rows (a skew-binary list).
  */
 import type { Database } from "better-sqlite3";
 import { required } from "./row.ts";
@@ -16,16 +15,16 @@ interface ParentRow {
   readonly jump_jump_depth: number | null;
 }
 
-/** Where a new turn stands: what its row needs to know of its ancestors. */
-export interface Position {
+/** What the row of a new turn needs to know about its ancestors. */
+export interface TurnPosition {
   readonly depth: number;
   readonly jump: number | null;
   readonly parentHash: Buffer | undefined;
 }
 
-const ROOT: Position = { depth: 0, jump: null, parentHash: undefined };
+const ROOT: TurnPosition = { depth: 0, jump: null, parentHash: undefined };
 
-export function preparePosition(db: Database): (parent: number | null) => Position {
+export function preparePosition(db: Database): (parent: number | null) => TurnPosition {
   const find = db.prepare<[number], ParentRow>(
     `select p.key, p.depth, p.hash, p.jump, j.depth as jump_depth, j.jump as jump_jump,
             k.depth as jump_jump_depth
@@ -35,7 +34,7 @@ export function preparePosition(db: Database): (parent: number | null) => Positi
   return (parent) => (parent === null ? ROOT : below(required(find.get(parent))));
 }
 
-function below(parent: ParentRow): Position {
+function below(parent: ParentRow): TurnPosition {
   const step = parent.depth - (parent.jump_depth ?? parent.depth);
   const stepBefore = (parent.jump_depth ?? 0) - (parent.jump_jump_depth ?? parent.jump_depth ?? 0);
   const jump =

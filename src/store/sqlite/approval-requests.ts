@@ -1,4 +1,4 @@
-/** The requests of a run to a person: asking, and taking back what nobody has to decide any more. */
+/** Requests of a run to a person: asking, and withdrawing requests that need no decision any more. */
 import type { Database } from "better-sqlite3";
 
 import type { Held } from "./held.ts";
@@ -9,7 +9,7 @@ import { prepareRecorder } from "./record-changes.ts";
 import { required } from "./row.ts";
 import { type Decoded, json, number, optional, record, text } from "./wire.ts";
 
-/** The last moment that a date can hold: of a request that does not expire. */
+/** The latest time a date can hold, for requests that do not expire. */
 export const NEVER_MS = 8_640_000_000_000_000;
 
 export const requestCodec = record({
@@ -33,7 +33,7 @@ export const prepareRequests = oncePerDatabase((db: Database) => {
   const find = db.prepare<[string], { turn: number; state: string }>(
     "select r.turn, a.state from approval a join run r on r.key = a.run where a.id = ?",
   );
-  // An earlier attempt at the turn may have asked. Only the one that completes a turn is not in this index.
+  // An earlier attempt at the turn may have asked. This index lacks only runs that completed a turn.
   const takeBack = db
     .prepare<[string], number>(
       `update approval set state = 'void'
@@ -44,7 +44,7 @@ export const prepareRequests = oncePerDatabase((db: Database) => {
   const changes = prepareRecorder(db);
 
   return {
-    /** Asks what was not asked before. True: one of them is not open any more, so there is nothing to wait for. */
+    /** Asks those that were not asked before. True: one is no longer open, so the run need not wait. */
     ask(
       requests: readonly RequestInput[],
       { key: session, run, turn }: Pick<Held, "key" | "run" | "turn">,
@@ -67,7 +67,7 @@ export const prepareRequests = oncePerDatabase((db: Database) => {
       return isDecided;
     },
 
-    /** To be called before the run is noted as completed. */
+    /** Call it before the run is marked as completed. */
     takeBack(turn: string): void {
       for (const key of takeBack.all(turn)) changes.approval(key, "void");
     },
@@ -82,10 +82,10 @@ function askedElsewhere(id: string): Refusal {
   );
 }
 
-/** How far work is followed back to where it came from: further than any can be given on. */
+/** How far work is traced back to its origin: further than work can be delegated. */
 const MAX_ORIGINS = 16;
 
-/** The session at the beginning of the work of another: whose worker it is, or in which its relay was started. */
+/** The session at the origin of another's work: the one whose worker it is, or in which its relay was started. */
 function prepareChatOf(db: Database): (session: number) => string | null {
   const find = db.prepare<[{ session: number; max: number }], { label: string; distance: number }>(
     `with recursive origin (label, distance) as (

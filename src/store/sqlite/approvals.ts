@@ -1,5 +1,6 @@
 import type { Database } from "better-sqlite3";
 
+import type { ApprovalId } from "../../model/ids.ts";
 import type { ApprovalAnswer, ApprovalState } from "../store.ts";
 import { leaseCodec, prepareHeld } from "./held.ts";
 import { type Moment, operation, Refusal } from "./operation.ts";
@@ -14,7 +15,7 @@ interface ApprovalRow {
   readonly state: ApprovalState;
   readonly answer: string | null;
   readonly expires_ms: number;
-  /** Of the run that asked. */
+  /** The turn of the run that asked. */
   readonly turn: number;
 }
 
@@ -24,7 +25,7 @@ const STATE_AFTER: Readonly<Record<ApprovalAnswer["kind"], ApprovalState>> = {
   answer: "answered",
 };
 
-/** What a question cannot be answered with, and an approval cannot. */
+/** Answers that do not fit the kind of a request. */
 const UNFIT: Readonly<Record<string, string>> = { question: "approve", approval: "answer" };
 
 export const answerApproval = operation(
@@ -69,13 +70,13 @@ export const useApproval = operation(record({ lease: leaseCodec, run: text, id: 
 });
 
 export const expireApprovals = operation(record({}), (db) => {
-  const close = db.prepare<[number], { key: number; id: string; run: number }>(
+  const close = db.prepare<[number], { key: number; id: ApprovalId; run: number }>(
     `update approval set state = 'expired' where state = 'open' and expires_ms <= ?
      returning key, id, run`,
   );
   const changes = prepareRecorder(db);
   const wakeAsker = prepareWakeAsker(db);
-  return (_, moment): string[] => {
+  return (_, moment): ApprovalId[] => {
     const closed = close.all(moment.nowMs);
     for (const { key, run } of closed) {
       changes.approval(key, "expired");
@@ -94,8 +95,8 @@ function prepareFind(db: Database): (id: string) => ApprovalRow | Refusal {
 }
 
 /**
- * Wakes the turn that asked, whichever attempt at it is the newest, where it waits. One that is at work finds
- * the answer itself, or when it is suspended.
+ * Wakes the newest attempt at the turn that asked, if it is suspended. A running attempt finds the answer itself, or
+ * when it suspends.
  */
 function prepareWakeAsker(db: Database): (run: number, moment: Moment) => void {
   const runs = prepareSessionRun(db);

@@ -21,7 +21,7 @@ export type ArchivedFile = { readonly name: string; readonly mode: number; reado
 
 export interface CheckedBackup {
   readonly schema: number;
-  /** Undefined: it is a plain copy of a database. */
+  /** Undefined for a plain copy of a database. */
   readonly madeAtMs: number | undefined;
   readonly files: number;
   readonly verdict: Extract<Verdict, { ok: true }>;
@@ -62,8 +62,8 @@ function writeFiles(db: Database.Database, files: Iterable<ArchivedFile>, madeAt
 }
 
 /**
- * Checks all of a backup: its pages, the hashes of turns and files, the seal. Throws `store_corrupt` where one is wrong, and
- * whatever `check` throws, which is called with each file.
+ * Checks a whole backup: its pages, the hashes of turns and files, the seal. Throws `store_corrupt` if one is wrong.
+ * Calls `check` with each file, and throws what it throws.
  */
 export function checkBackup(path: string, check: (file: ArchivedFile) => void): CheckedBackup {
   return read(path, (db) => {
@@ -81,11 +81,11 @@ export function checkBackup(path: string, check: (file: ArchivedFile) => void): 
   });
 }
 
-/** The seal covers what no other hash does, which is most of the database. */
+/** The seal covers everything that no other hash does, which is most of the database. */
 function readMadeAt(db: Database.Database, path: string): number | undefined {
   const row = db.prepare<[], { made_ms: number; is_sealed?: number }>("select * from backup").get();
   const isWhole = checkSeal(path, db.pragma("page_size", { simple: true }) as number);
-  // Backups made by earlier versions have no seal that is still checked.
+  // Seals of backups made by earlier versions are not checked.
   const isMissing = isWhole === undefined && row?.is_sealed !== undefined;
   if (isMissing || isWhole === false) throw damaged(path, isMissing ? "missing seal" : "wrong checksum");
   return row?.made_ms;
@@ -157,7 +157,7 @@ function unpack({ name, sz, data }: FileRow, path: string): Buffer {
 
 const OWN_TABLES = ["sqlar", "backup", "backup_file"];
 
-/** Whether it holds files. */
+/** Whether a backup holds files. */
 function isBackup(db: Database.Database, path: string): boolean {
   const names = `'${OWN_TABLES.join("', '")}'`;
   const found = db

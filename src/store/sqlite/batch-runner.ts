@@ -1,7 +1,7 @@
 /**
- * The side that writes. It takes one batch, runs each of its operations inside a savepoint, commits
- * once, and answers once: nothing is acknowledged before it is on disk. It runs in the writer thread;
- * the simulation runs it without one, so that a seed always gives the same run.
+ * The writing side. It takes one batch, runs each operation inside a savepoint, commits once and replies once: nothing is
+ * acknowledged before it is on disk. It runs in the writer thread; the simulation runs it in its own thread, so that a
+ * seed always gives the same run.
  */
 import type { Database } from "better-sqlite3";
 
@@ -27,17 +27,14 @@ export interface BatchRunner {
   close(): void;
 }
 
-/** Opens the database, brings its schema up to date and voids the leases of whoever wrote before. */
+/** Opens the database, migrates its schema and voids all leases of the previous writer. */
 export function openBatchRunner(path: string, nowMs: number): BatchRunner {
   const db = openForWriting(path);
   migrate(db);
   voidLeases(db, nowMs);
   const operations = prepareAll(db);
-  const changes = prepareRecorder(db);
+  const runOperation = prepareRunOperation(db);
   const begin = db.prepare("begin immediate");
-  const savepoint = db.prepare("savepoint operation");
-  const release = db.prepare("release operation");
-  const undo = db.prepare("rollback to operation");
   const commit = db.prepare("commit");
   const rollback = db.prepare("rollback");
   const walState = db.prepare<[], { log: number }>("pragma wal_checkpoint(noop)");
@@ -73,7 +70,7 @@ export function openBatchRunner(path: string, nowMs: number): BatchRunner {
     return { failure: undefined, results, wakes, walFrames: logFrames() };
   }
 
-  /** What is committed is committed, whatever comes of asking how long the log is. */
+  /** The batch is committed even if the length of the log cannot be read. */
   function logFrames(): number {
     try {
       return walState.get()?.log ?? 0;
@@ -81,12 +78,19 @@ export function openBatchRunner(path: string, nowMs: number): BatchRunner {
       return 0; // the next batch asks again
     }
   }
+}
 
-  function runOperation({ run }: Prepared, input: unknown, moment: Moment, results: unknown[]): void {
+/** Runs an operation in a savepoint and adds its outcome to the results. */
+function prepareRunOperation(db: Database) {
+  const savepoint = db.prepare("savepoint operation");
+  const release = db.prepare("release operation");
+  const undo = db.prepare("rollback to operation");
+  const changes = prepareRecorder(db);
+  return ({ run }: Prepared, input: unknown, moment: Moment, results: unknown[]): void => {
     savepoint.run();
     let outcome: unknown;
     try {
-      changes.discard(); // what an operation noted that was then undone
+      changes.discard(); // notes of an operation that was undone
       outcome = run(input, moment);
       if (!(outcome instanceof Refusal) && changes.write(moment.nowMs)) moment.wake("changes");
     } catch (error) {
@@ -104,7 +108,7 @@ export function openBatchRunner(path: string, nowMs: number): BatchRunner {
       results.push(DONE, outcome);
     }
     release.run();
-  }
+  };
 }
 
 function prepareAll(db: Database): Prepared[] {

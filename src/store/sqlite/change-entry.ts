@@ -1,8 +1,8 @@
 /**
- * How an entry of the feed of changes is kept: a flat JSON list of numbers, facts one after another, each
- * with its kind, the key of what it is about and what that came into. Keys instead of ids and places in these
- * lists instead of words keep an entry at some thirty bytes, which is what makes it cheap to write one
- * with every operation. The numbers are in databases: the lists only ever grow at their end.
+ * The format of an entry in the change feed: a flat JSON list of numbers, fact after fact, each with its kind, the
+ * key of its row and the new state. Keys instead of ids, and positions in these lists instead of words, keep an entry
+ * at about thirty bytes, so it is cheap to write one with every operation. Databases hold these numbers: only ever
+ * append to the lists.
  */
 import type { ToolStatus } from "../../model/message.ts";
 import type {
@@ -35,7 +35,7 @@ export const FACT = {
   compacting: 14, // run, whether it begins
 } as const;
 
-export const ITEM_STATES = [
+export const ITEM_STATE_CODES = [
   "queued",
   "claimed",
   "done",
@@ -44,7 +44,7 @@ export const ITEM_STATES = [
   "dead",
 ] as const satisfies readonly ItemState[];
 
-export const RUN_STATES = [
+export const RUN_STATE_CODES = [
   "running",
   "suspended",
   "resumable",
@@ -53,13 +53,13 @@ export const RUN_STATES = [
   "aborted",
 ] as const satisfies readonly RunState[];
 
-/** The first stands for no wait. */
+/** The first means no wait. */
 export const WAITS = [undefined, "approval", "question", "child", "other"] as const satisfies readonly (
   | Wait["kind"]
   | undefined
 )[];
 
-export const CALL_STATUSES = [
+export const CALL_STATUS_CODES = [
   "started",
   "ok",
   "error",
@@ -68,7 +68,7 @@ export const CALL_STATUSES = [
   "aborted",
 ] as const satisfies readonly ToolStatus[];
 
-export const DELIVERY_STATES = [
+export const DELIVERY_STATE_CODES = [
   "pending",
   "sending",
   "sent",
@@ -77,7 +77,7 @@ export const DELIVERY_STATES = [
   "dropped",
 ] as const satisfies readonly DeliveryState[];
 
-export const APPROVAL_STATES = [
+export const APPROVAL_STATE_CODES = [
   "open",
   "approved",
   "denied",
@@ -87,7 +87,7 @@ export const APPROVAL_STATES = [
   "void",
 ] as const satisfies readonly ApprovalState[];
 
-export const DELEGATION_STATES = [
+export const DELEGATION_STATE_CODES = [
   "open",
   "done",
   "aborted",
@@ -97,7 +97,7 @@ export const DELEGATION_STATES = [
   "cancelled",
 ] as const satisfies readonly DelegationState[];
 
-export const RELAY_STATES = [
+export const RELAY_STATE_CODES = [
   "running",
   "waiting",
   "completed",
@@ -106,7 +106,12 @@ export const RELAY_STATES = [
   "aborted",
 ] as const satisfies readonly RelayState[];
 
-export const HOOK_STATES = ["active", "disabled", "errored", "open"] as const satisfies readonly HookState[];
+export const HOOK_STATE_CODES = [
+  "active",
+  "disabled",
+  "errored",
+  "open",
+] as const satisfies readonly HookState[];
 
 export type HookOutcome = Extract<ChangeBody, { kind: "hook_run" }>["outcome"];
 

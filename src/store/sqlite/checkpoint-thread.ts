@@ -1,4 +1,4 @@
-/** Copies the write-ahead log into the database, beside the writer: see checkpointer.ts. */
+/** Copies the write-ahead log into the database while the writer works: see checkpointer.ts. */
 import { parentPort, workerData } from "node:worker_threads";
 
 import { copyLog, openForWriting } from "./connection.ts";

@@ -12,7 +12,7 @@ import { moduleBeside } from "../../model/module-beside.ts";
 
 /** 16 MiB in pages of 8 KiB. */
 export const CHECKPOINT_FRAMES = 2_048;
-/** 4 MiB: while nobody waits for the writer, it copies them itself, and the thread need not be there. */
+/** 4 MiB: an idle writer copies this much itself, without the thread. */
 export const QUIET_FRAMES = 512;
 /** 64 MiB: the writer copies everything itself rather than let the log grow further. */
 export const MAX_WAL_FRAMES = 8_192;
@@ -39,7 +39,7 @@ export class Checkpointer {
     return this.#state === "ready";
   }
 
-  /** Told with the reply to each batch how long the log is, and whether nobody waits for the writer. */
+  /** Called with the reply to each batch: how long the log is, and whether the writer is idle. */
   observe(frames: number, isQuiet: boolean): void {
     if (this.#state === "finishing") this.#state = "idle";
     else if (frames >= MAX_WAL_FRAMES) this.#state = "ready";
@@ -70,7 +70,7 @@ export class Checkpointer {
     const thread = new Worker(moduleBeside(import.meta.url, "checkpoint-thread"), { workerData: this.#path });
     thread.unref();
     thread.on("message", () => this.#copied());
-    // Without this thread the writer does all the copying: slower, and nothing is lost.
+    // Without this thread the writer does all the copying: slower, but nothing is lost.
     thread.on("error", () => {
       this.#thread = undefined;
       this.#copied();

@@ -1,34 +1,35 @@
 /**
- * Taking a session to work on: the one place where leases are given and runs begin.
+ * Claims of sessions: the one place where leases are granted and runs begin.
  *
- * A session that has an unfinished run goes on with that run: cut off by a crash, released, resumed, or
- * failed and to be tried again. Otherwise its first waiting item starts a new one, one that interrupts
- * before the others.
+ * A session with an unfinished run continues that run: cut off by a crash, released, resumed, or failed and due for a
+ * retry. Otherwise its first waiting item starts a new run; items that interrupt go first.
  */
 import type { Database } from "better-sqlite3";
 
+import type { RunId, TurnId } from "../../model/ids.ts";
+import type { SessionKey } from "../../model/session-key.ts";
 import { oncePerDatabase } from "./once.ts";
 import { prepareRecorder } from "./record-changes.ts";
 import { required } from "./row.ts";
-import { number, record, text } from "./wire.ts";
+import { type Decoded, number, record, text, textOf } from "./wire.ts";
 
-/** The ids are those of the run and the turn, should new ones be needed: the caller makes them. */
-export const claimCodec = record({ holder: text, ttlMs: number, run: text, turn: text });
+/** The caller makes the ids of the run and the turn, in case new ones are needed. */
+export const claimCodec = record({
+  holder: text,
+  ttlMs: number,
+  run: textOf<RunId>(),
+  turn: textOf<TurnId>(),
+});
 
-export interface ClaimRequest {
-  readonly holder: string;
-  readonly ttlMs: number;
-  readonly run: string;
-  readonly turn: string;
-}
+export type ClaimRequest = Decoded<typeof claimCodec>;
 
-/** A claim as it travels back: the fields of `Claim`, flat. */
+/** The fields of `Claim`, flat. */
 export interface ClaimRow {
-  readonly session: string;
+  readonly session: SessionKey;
   readonly epoch: number;
-  readonly run: string;
-  readonly turn: string;
-  readonly parent: string | null;
+  readonly run: RunId;
+  readonly turn: TurnId;
+  readonly parent: TurnId | null;
   readonly attempt: number;
   readonly interruptions: number;
   readonly progress: number;
@@ -37,19 +38,19 @@ export interface ClaimRow {
 
 export interface SessionRow {
   readonly key: number;
-  readonly label: string;
+  readonly label: SessionKey;
   readonly epoch: number;
   readonly head: number | null;
-  readonly head_id: string | null;
+  readonly head_id: TurnId | null;
   readonly run: number | null;
   readonly ready_ms: number | null;
 }
 
 interface RunRow {
   readonly key: number;
-  readonly id: string;
+  readonly id: RunId;
   readonly turn: number;
-  readonly turn_id: string;
+  readonly turn_id: TurnId;
   readonly attempt: number;
   readonly state: string;
   readonly interruptions: number;
@@ -70,7 +71,7 @@ interface ItemRow {
   readonly turn: number | null;
 }
 
-/** What a run is for, and the key that it gets. */
+/** What a run works on, and its key. */
 interface NewWork {
   readonly run: number;
   readonly item: number | null;
@@ -89,9 +90,7 @@ const RUN_COLUMNS = `key, id, turn, turn_id, attempt, state, interruptions, prog
 const SESSION_COLUMNS = "s.key, s.label, s.epoch, s.head, t.id as head_id, s.run, s.ready_ms";
 const SESSION_TABLES = "session s left join turn t on t.key = s.head";
 
-export const prepareClaims = oncePerDatabase(prepare);
-
-function prepare(db: Database) {
+export const prepareClaims = oncePerDatabase((db: Database) => {
   const findSession = db.prepare<[string], SessionRow>(
     `select ${SESSION_COLUMNS} from ${SESSION_TABLES} where s.label = ?`,
   );
@@ -100,113 +99,128 @@ function prepare(db: Database) {
      where s.ready_ms <= ? and (s.holder is null or s.holder <> ?) and s.key <> ?
      order by s.ready_ms, s.epoch limit 1`,
   );
-  const findDueTime = db
-    .prepare<[number], number | null>(
-      "select min(due_ms) from item where session = ? and settled_ms is null and state = 'queued'",
-    )
-    .pluck();
+  const readySession = db.prepare(`update session set ready_ms = ? where key = ?`);
+  const start = prepareStart(db);
+  const { hold, settle } = prepareHold(db);
+
+  return {
+    findSession: (label: string): SessionRow | undefined => findSession.get(label),
+
+    /** The session that has waited longest, except those of the holder that asks. */
+    findReady: (nowMs: number, holder: string): SessionRow | undefined =>
+      findReady.get(nowMs, holder, NO_SESSION),
+
+    /** Gives a ready session to a holder. Undefined: nothing of it is due after all. */
+    claimSession(session: SessionRow, request: ClaimRequest, nowMs: number): ClaimRow | undefined {
+      const started = start.unfinished(session, request, nowMs) ?? start.queued(session, request, nowMs);
+      if (started !== undefined) return hold(session, started, request, nowMs);
+      settle(session, nowMs);
+      return undefined;
+    },
+
+    /** Gives an idle session to a holder, for an item that was just inserted as part of the turn `run`. */
+    claimIdle(session: SessionRow, request: ClaimRequest, work: NewWork, nowMs: number): ClaimRow {
+      return hold(session, start.newRun(session, request, work, null, nowMs), request, nowMs);
+    },
+
+    /**
+     * Ends the hold on a session, given with its new head and no run, and uses the free slot at once: for the
+     * session that has waited longest, otherwise for the next message of the same session.
+     */
+    finish(session: SessionRow, request: ClaimRequest | undefined, nowMs: number): ClaimRow | undefined {
+      if (request === undefined) {
+        settle(session, nowMs);
+        return undefined;
+      }
+      const other = findReady.get(nowMs, request.holder, session.key);
+      if (other !== undefined) settle(session, nowMs);
+      return this.claimSession(other ?? session, request, nowMs);
+    },
+
+    /** The key of a run that is about to be inserted. */
+    nextRunKey: start.nextRunKey,
+
+    /** Releases a session: it is ready when its next message is due. */
+    settleSession: settle,
+
+    /** Marks a session that is not held as ready. */
+    wakeSession(session: number, readyMs: number): void {
+      readySession.run(readyMs, session);
+    },
+  };
+});
+
+/** Begins runs, or continues them. */
+function prepareStart(db: Database) {
   const findRun = db.prepare<[number], RunRow>(`select ${RUN_COLUMNS} from run where key = ?`);
   const findRunOfTurn = db.prepare<[number], RunRow>(
     `select ${RUN_COLUMNS} from run
      where turn_id = (select turn_id from run where key = ?) and state <> 'completed'
      order by key desc limit 1`,
   );
-  // There is one writer, so the next key can be counted here. A batch that is undone leaves a gap.
-  let lastRun = db.prepare<[], number>("select coalesce(max(key), 0) from run").pluck().get()!;
   const continueRun = db.prepare(
     `update run set state = 'running', parent = ?, interruptions = ?, claimed_progress = progress,
                     wait_id = null, wait_kind = null, wait_detail = null, compacting_ms = null
      where key = ?`,
   );
-  const updateSession = db.prepare(
-    `update session set head = ?, epoch = ?, holder = ?, run = ?, ready_ms = ?, used_ms = ? where key = ?`,
-  );
-  const readySession = db.prepare(`update session set ready_ms = ? where key = ?`);
+  // There is one writer, so the next key can be counted here. A batch that is undone leaves a gap.
+  let lastRun = required(db.prepare<[], number>("select coalesce(max(key), 0) from run").pluck().get());
   const items = prepareItems(db);
   const startNew = prepareStartNew(db);
-  const changes = prepareRecorder(db);
 
   return {
-    findSession: (label: string): SessionRow | undefined => findSession.get(label),
-
-    /** The session that has waited longest, and is not held by the one who asks. */
-    findReady: (nowMs: number, holder: string): SessionRow | undefined =>
-      findReady.get(nowMs, holder, NO_SESSION),
-
-    /** Gives a session that is ready to a holder. Undefined: nothing of it is due after all. */
-    claimSession(session: SessionRow, request: ClaimRequest, nowMs: number): ClaimRow | undefined {
-      const started = startUnfinished(session, request, nowMs) ?? startQueued(session, request, nowMs);
-      if (started === undefined) {
-        settleSession(session, nowMs);
-        return undefined;
-      }
-      return hold(session, started, request, nowMs);
-    },
-
-    /** Gives an idle session to a holder, for an item that was just inserted as part of the turn `run`. */
-    claimIdle(session: SessionRow, request: ClaimRequest, work: NewWork, nowMs: number): ClaimRow {
-      return hold(session, startNew(session, request, work, null, nowMs), request, nowMs);
-    },
-
-    /**
-     * Ends the hold on a session, which is given with its new head and no run, and uses the free slot
-     * at once: for whoever has waited longest, else for the next message of the same session.
-     */
-    finish(session: SessionRow, request: ClaimRequest | undefined, nowMs: number): ClaimRow | undefined {
-      const other = request === undefined ? undefined : findReady.get(nowMs, request.holder, session.key);
-      if (request === undefined || other !== undefined) {
-        settleSession(session, nowMs);
-        return other === undefined ? undefined : this.claimSession(other, request!, nowMs);
-      }
-      return this.claimSession(session, request, nowMs);
-    },
-
-    /** The key of a run that is about to be inserted. */
+    newRun: startNew,
     nextRunKey: (): number => ++lastRun,
 
-    /** Leaves a session to whoever comes: ready when its next message is due. */
-    settleSession,
+    unfinished(session: SessionRow, request: ClaimRequest, nowMs: number): Started | undefined {
+      if (session.run === null) return undefined;
+      const run = required(findRun.get(session.run));
+      if (run.state === "failed") return startNew(session, request, { ...run, run: ++lastRun }, run, nowMs);
+      const interruptions = interruptionsOf(run);
+      continueRun.run(session.head, interruptions, run.key);
+      const { id, turn_id, attempt, progress, abort } = run;
+      return { runKey: run.key, row: { run: id, turn: turn_id, attempt, interruptions, progress, abort } };
+    },
 
-    /** Says that a session which is not held has something to do. */
-    wakeSession(session: number, readyMs: number): void {
-      readySession.run(readyMs, session);
+    queued(session: SessionRow, request: ClaimRequest, nowMs: number): Started | undefined {
+      const item = items.next(session.key, nowMs);
+      if (item === undefined) return undefined;
+      const run = ++lastRun;
+      const merged = items.take(session.key, item, run) - 1;
+      const work = { run, item: item.key, source: item.event, merged };
+      if (item.turn === null) return startNew(session, request, work, null, nowMs);
+      // A retried dead letter: the turn keeps its id and its journal.
+      const last = required(findRunOfTurn.get(item.turn));
+      return startNew(session, request, work, { ...last, attempt: 0, abort: null, abort_item: null }, nowMs);
     },
   };
+}
 
-  function startUnfinished(session: SessionRow, request: ClaimRequest, nowMs: number): Started | undefined {
-    if (session.run === null) return undefined;
-    const run = required(findRun.get(session.run));
-    if (run.state === "failed") return startNew(session, request, { ...run, run: ++lastRun }, run, nowMs);
-    const interruptions = interruptionsOf(run);
-    continueRun.run(session.head, interruptions, run.key);
-    const { id, turn_id, attempt, progress, abort } = run;
-    return { runKey: run.key, row: { run: id, turn: turn_id, attempt, interruptions, progress, abort } };
-  }
-
-  function startQueued(session: SessionRow, request: ClaimRequest, nowMs: number): Started | undefined {
-    const item = items.next(session.key, nowMs);
-    if (item === undefined) return undefined;
-    const run = ++lastRun;
-    const merged = items.take(session.key, item, run) - 1;
-    const work = { run, item: item.key, source: item.event, merged };
-    if (item.turn === null) return startNew(session, request, work, null, nowMs);
-    // A retried dead letter: the turn keeps its id and its journal.
-    const before = { ...findRunOfTurn.get(item.turn)!, attempt: 0, abort: null, abort_item: null };
-    return startNew(session, request, work, before, nowMs);
-  }
+/** Gives sessions to holders, and takes them back. */
+function prepareHold(db: Database) {
+  const findDueTime = db
+    .prepare<[number], number | null>(
+      "select min(due_ms) from item where session = ? and settled_ms is null and state = 'queued'",
+    )
+    .pluck();
+  const update = db.prepare(
+    `update session set head = ?, epoch = ?, holder = ?, run = ?, ready_ms = ?, used_ms = ? where key = ?`,
+  );
+  const changes = prepareRecorder(db);
+  return { hold, settle };
 
   function hold(session: SessionRow, started: Started, request: ClaimRequest, nowMs: number): ClaimRow {
     const epoch = session.epoch + 1;
     const until = nowMs + request.ttlMs;
-    updateSession.run(session.head, epoch, request.holder, started.runKey, until, nowMs, session.key);
+    update.run(session.head, epoch, request.holder, started.runKey, until, nowMs, session.key);
     changes.run(started.runKey, "running");
     return { session: session.label, epoch, parent: session.head_id, ...started.row };
   }
 
-  function settleSession(session: SessionRow, nowMs: number): void {
+  function settle(session: SessionRow, nowMs: number): void {
     const dueMs = findDueTime.get(session.key) ?? null;
     const ready = dueMs === null ? null : Math.max(dueMs, nowMs);
-    updateSession.run(session.head, session.epoch, null, null, ready, nowMs, session.key);
+    update.run(session.head, session.epoch, null, null, ready, nowMs, session.key);
   }
 }
 
@@ -228,7 +242,7 @@ function prepareItems(db: Database) {
      order by key limit 1`,
   );
   const takeItem = db.prepare(`update item set state = 'claimed', turn = ? where key = ?`);
-  // A dead letter that is tried again comes back with all the items of its turn.
+  // A retried dead letter comes back with all items of its turn.
   const takeItemsOfTurn = db
     .prepare<[number, number], number>(
       `update item set state = 'claimed'

@@ -1,6 +1,6 @@
 /**
- * SQL from a list of fields. A field that is kept as it is given has its codec in one list, from which its part of the
- * codec, the insert and the select follow: `replyTo` is the column `reply_to`.
+ * SQL from a list of fields. A field stored as it is given has its codec in one list, which yields its part of the
+ * codec, of the insert and of the select: `replyTo` is the column `reply_to`.
  */
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -11,22 +11,33 @@ export function insertInto(table: string, fields: readonly string[]): string {
     values (${fields.map((field) => `@${field}`).join(", ")})`;
 }
 
-/** The columns of fields, selected under the names of the fields, except those that are selected in another way. */
-export function selectFields(alias: string, fields: Fields, except: readonly string[] = []): string {
-  return namesOf(fields, except)
-    .map((field) => `${alias}.${column(field)} as ${field}`)
+/** The column of each field. */
+export function columnsOf<F extends Fields>(alias: string, fields: F): Record<keyof F, string> {
+  const columns = Object.keys(fields).map((field) => [field, `${alias}.${column(field)}`]);
+  return Object.fromEntries(columns) as Record<keyof F, string>;
+}
+
+/** Selects the SQL of each field under the name of the field. */
+export function selectFields(sql: Readonly<Record<string, string>>): string {
+  return Object.entries(sql)
+    .map(([field, expression]) => `${expression} as ${field}`)
     .join(", ");
 }
 
-/** The same, under the names of the columns. */
-export function selectColumns(alias: string, fields: Fields, except: readonly string[] = []): string {
+/** Selects columns under their own names. */
+export function selectColumns(alias: string, fields: Fields, except: readonly string[]): string {
   return namesOf(fields, except)
     .map((field) => `${alias}.${column(field)}`)
     .join(", ");
 }
 
-function namesOf(fields: Fields, except: readonly string[]): string[] {
-  return Object.keys(fields).filter((field) => !except.includes(field));
+export function namesOf<F extends Fields, Except extends keyof F>(
+  fields: F,
+  except: readonly Except[],
+): Exclude<keyof F, Except>[] {
+  const left = new Set<keyof F>(Object.keys(fields));
+  for (const name of except) left.delete(name);
+  return [...left] as Exclude<keyof F, Except>[];
 }
 
 function column(field: string): string {

@@ -1,5 +1,6 @@
 import type { Database } from "better-sqlite3";
 
+import type { TurnId } from "../../model/ids.ts";
 import { prepareAborts } from "./abort.ts";
 import { prepareRequests } from "./approval-requests.ts";
 import { claimCodec, type ClaimRow, prepareClaims } from "./claim.ts";
@@ -16,141 +17,169 @@ import {
 } from "./journal.ts";
 import { firstKey, lastKey } from "./keys.ts";
 import { MAX_MESSAGES_IN_TURN, type NewTurn } from "../store.ts";
-import { operation, Refusal } from "./operation.ts";
+import { type Moment, operation, Refusal } from "./operation.ts";
 import { deliveryCodec, prepareInsertDeliveries } from "./insert-delivery.ts";
 import { prepareReadJournal } from "./read-journal.ts";
 import { prepareRecorder } from "./record-changes.ts";
 import { prepareUnjudged } from "./unjudged.ts";
-import { list, number, optional, record, text, textOf, textOrNull } from "./wire.ts";
+import { type Decoded, list, number, optional, record, text, textOf, textOrNull } from "./wire.ts";
 
-/** The note that an aborted turn leaves with what works for it. */
-const GIVER_ABORTED = "the turn that gave the work was aborted";
+/** The reason that an aborted turn gives the work it has delegated. */
+const CALLER_ABORTED = "the turn that gave the work was aborted";
 
 export interface FinishedRow {
   readonly next: ClaimRow | undefined;
 }
 
+const commitCodec = record({
+  lease: leaseCodec,
+  run: text,
+  turn: textOf<TurnId>(),
+  parent: textOrNull,
+  status: textOf<NewTurn["status"]>(),
+  facts: factsCodec,
+  messages: list(messageCodec),
+  used: usedCodec,
+  toolCalls: list(toolCallCodec),
+  answer: optional(eventCodec),
+  judge: number,
+  deliveries: list(deliveryCodec),
+  timing: textOrNull,
+  claim: optional(claimCodec),
+});
+
+type CommitInput = Decoded<typeof commitCodec>;
+
 /** The whole end of a turn in one operation: see `TurnStore.commit`. */
-export const commitTurn = operation(
-  record({
-    lease: leaseCodec,
-    run: text,
-    turn: text,
-    parent: textOrNull,
-    status: textOf<NewTurn["status"]>(),
-    facts: factsCodec,
-    messages: list(messageCodec),
-    used: usedCodec,
-    toolCalls: list(toolCallCodec),
-    answer: optional(eventCodec),
-    judge: number,
-    deliveries: list(deliveryCodec),
-    timing: textOrNull,
-    claim: optional(claimCodec),
-  }),
-  (db) => {
-    const findHeld = prepareHeld(db);
-    const isCommitted = prepareIsCommitted(db);
-    const checkHead = prepareCheckHead(db);
-    const readJournal = prepareReadJournal(db);
-    const abortOpenCalls = db
-      .prepare<[number, number, number], number>(
-        `update tool_call set status = 'aborted', completed_ms = ?
-         where key between ? and ? and status = 'started' returning key % 65536`,
-      )
-      .pluck();
-    const { insertMessage, insertToolCall } = prepareContent(db);
-    const insertTurn = prepareInsertTurn(db);
-    const insertEvent = prepareInsertEvent(db);
-    const unjudged = prepareUnjudged(db);
-    const insertDeliveries = prepareInsertDeliveries(db);
-    const settleItem = db.prepare("update item set state = 'done', settled_ms = ? where key = ?");
-    const settleMerged = db
-      .prepare<[number, number], number>(
-        `update item set state = 'merged', settled_ms = ?
-         where session = ? and settled_ms is null and state = 'claimed' returning key`,
-      )
-      .pluck();
-    const endRun = db.prepare(
-      "update run set state = ?, ended_ms = ?, ended_epoch = ?, timing = ? where key = ?",
-    );
-    const requests = prepareRequests(db);
-    const aborts = prepareAborts(db);
-    const claims = prepareClaims(db);
-    const usage = prepareCountUsage(db);
-    const changes = prepareRecorder(db);
+export const commitTurn = operation(commitCodec, (db) => {
+  const findHeld = prepareHeld(db);
+  const isCommitted = prepareIsCommitted(db);
+  const checkHead = prepareCheckHead(db);
+  const completeJournal = prepareCompleteJournal(db);
+  const insertTurn = prepareInsertTurn(db);
+  const publish = preparePublish(db);
+  const settle = prepareSettle(db);
+  const claims = prepareClaims(db);
 
-    return (input, moment): FinishedRow | Refusal => {
-      const { nowMs, wake } = moment;
-      const held = findHeld(input.lease, input.run);
-      if (held instanceof Refusal)
-        return isCommitted(input.turn, input.run, input.lease.epoch) ? { next: undefined } : held;
-      const refused = checkTurn(held, input.turn) ?? checkHead(held, input.parent);
-      if (refused !== undefined) return refused;
+  return (input, moment): FinishedRow | Refusal => {
+    const held = findHeld(input.lease, input.run);
+    if (held instanceof Refusal)
+      return isCommitted(input.turn, input.run, input.lease.epoch) ? { next: undefined } : held;
+    const refused = checkTurn(held, input.turn) ?? checkHead(held, input.parent);
+    if (refused !== undefined) return refused;
+    const content = completeJournal(held, input, moment.nowMs);
+    if (content instanceof Refusal) return content;
 
-      const base = firstKey(held.turn);
-      if (held.progress > 0) {
-        for (const ordinal of abortOpenCalls.all(nowMs, base, lastKey(held.turn)))
-          changes.call(held.run, ordinal, "aborted");
-      }
-      const before = held.progress > 0 ? readJournal(held.turn) : NOTHING;
-      const messages = [...before.messages, ...input.messages];
-      const toolCalls = [...before.toolCalls, ...input.toolCalls];
-      const invalid = checkContent(input, messages, toolCalls);
-      if (invalid !== undefined) return invalid;
-
-      input.messages.forEach((message, i) => insertMessage(base + before.messages.length + i, message));
-      changes.messages(held.run, before.messages.length, input.messages.length);
-      usage.ofSession(held.key, input.used, nowMs);
-      for (const call of input.toolCalls) {
-        insertToolCall(base, call);
-        changes.call(held.run, call.ordinal, call.status);
-      }
-
-      insertTurn(
-        held,
-        {
-          key: held.turn,
-          id: input.turn,
-          type: "normal",
-          status: input.status,
-          firstKept: null,
-          source: held.source,
-          run: held.run,
-          facts: input.facts,
-          startedMs: held.started_ms,
-        },
-        { messages, toolCalls },
-        nowMs,
-      );
-      const last = messages.findLastIndex(({ role }) => role === "assistant");
-      const answer = last === -1 ? null : base + last;
-      if (input.answer !== undefined) {
-        const event = insertEvent(input.answer, nowMs, { source: held.source, message: answer });
-        if (input.judge !== 0) unjudged.add(event, { wake });
-      }
-      insertDeliveries(input.deliveries, { turn: held.turn, message: answer }, nowMs);
-      settleItem.run(nowMs, held.item);
-      changes.item(held.item!, "done");
-      if (held.merged > 0) for (const item of settleMerged.all(nowMs, held.key)) changes.item(item, "merged");
-      requests.takeBack(input.turn);
-      if (input.status === "aborted") aborts.cancelGiven(held.turn, GIVER_ABORTED, moment);
-      endRun.run(input.status, nowMs, held.epoch, input.timing, held.run);
-      changes.run(held.run, input.status);
-      const { key, epoch } = held;
-      const label = input.lease.session;
-      const session = { key, label, epoch, head: held.turn, head_id: input.turn, run: null, ready_ms: null };
-      const next = claims.finish(session, input.claim, nowMs);
-      wake("queue");
-      if (input.deliveries.length > 0) wake("outbox");
-      return { next };
+    const { turn: id, status, facts } = input;
+    const { turn: key, source, run, started_ms: startedMs } = held;
+    const turn = { key, id, type: "normal", status, firstKept: null, source, run, facts, startedMs } as const;
+    insertTurn(held, turn, content, moment.nowMs);
+    publish(held, input, content.messages, moment);
+    settle(held, input, moment);
+    const session = {
+      key: held.key,
+      label: input.lease.session,
+      epoch: held.epoch,
+      head: key,
+      head_id: id,
+      run: null,
+      ready_ms: null,
     };
-  },
-);
+    const next = claims.finish(session, input.claim, moment.nowMs);
+    moment.wake("queue");
+    return { next };
+  };
+});
 
-const NOTHING = { messages: [] as MessageInput[], toolCalls: [] as ToolCallInput[] };
+interface TurnContent {
+  readonly messages: readonly MessageInput[];
+  readonly toolCalls: readonly ToolCallInput[];
+}
 
-/** A call that comes again after its outcome got lost must find that it has been done. */
+const NOTHING: TurnContent = { messages: [], toolCalls: [] };
+
+/** Writes what the journal lacks, and returns the whole content of the turn. Refuses before it inserts. */
+function prepareCompleteJournal(db: Database) {
+  const readJournal = prepareReadJournal(db);
+  const abortOpenCalls = db
+    .prepare<[number, number, number], number>(
+      `update tool_call set status = 'aborted', completed_ms = ?
+       where key between ? and ? and status = 'started' returning key % 65536`,
+    )
+    .pluck();
+  const { insertMessage, insertToolCall } = prepareContent(db);
+  const usage = prepareCountUsage(db);
+  const changes = prepareRecorder(db);
+
+  return (held: Held, input: CommitInput, nowMs: number): TurnContent | Refusal => {
+    const base = firstKey(held.turn);
+    if (held.progress > 0) {
+      for (const ordinal of abortOpenCalls.all(nowMs, base, lastKey(held.turn)))
+        changes.call(held.run, ordinal, "aborted");
+    }
+    const before = held.progress > 0 ? readJournal(held.turn) : NOTHING;
+    const messages = [...before.messages, ...input.messages];
+    const toolCalls = [...before.toolCalls, ...input.toolCalls];
+    const invalid = checkContent(input, messages, toolCalls);
+    if (invalid !== undefined) return invalid;
+
+    input.messages.forEach((message, i) => insertMessage(base + before.messages.length + i, message));
+    changes.messages(held.run, before.messages.length, input.messages.length);
+    usage.ofSession(held.key, input.used, nowMs);
+    for (const call of input.toolCalls) {
+      insertToolCall(base, call);
+      changes.call(held.run, call.ordinal, call.status);
+    }
+    return { messages, toolCalls };
+  };
+}
+
+/** Writes the event of the answer and the deliveries. Both refer to the last message of the assistant. */
+function preparePublish(db: Database) {
+  const insertEvent = prepareInsertEvent(db);
+  const unjudged = prepareUnjudged(db);
+  const insertDeliveries = prepareInsertDeliveries(db);
+  return (held: Held, input: CommitInput, messages: readonly MessageInput[], moment: Moment): void => {
+    const { nowMs, wake } = moment;
+    const last = messages.findLastIndex(({ role }) => role === "assistant");
+    const message = last === -1 ? null : firstKey(held.turn) + last;
+    if (input.answer !== undefined) {
+      const event = insertEvent(input.answer, nowMs, { source: held.source, message });
+      if (input.judge !== 0) unjudged.add(event, moment);
+    }
+    insertDeliveries(input.deliveries, { turn: held.turn, message }, nowMs);
+    if (input.deliveries.length > 0) wake("outbox");
+  };
+}
+
+/** Ends the run, its items, its requests, and the work that an aborted turn has delegated. */
+function prepareSettle(db: Database) {
+  const settleItem = db.prepare("update item set state = 'done', settled_ms = ? where key = ?");
+  const settleMerged = db
+    .prepare<[number, number], number>(
+      `update item set state = 'merged', settled_ms = ?
+       where session = ? and settled_ms is null and state = 'claimed' returning key`,
+    )
+    .pluck();
+  const endRun = db.prepare(
+    "update run set state = ?, ended_ms = ?, ended_epoch = ?, timing = ? where key = ?",
+  );
+  const requests = prepareRequests(db);
+  const aborts = prepareAborts(db);
+  const changes = prepareRecorder(db);
+  return (held: Held, { turn, status, timing }: CommitInput, moment: Moment): void => {
+    const { nowMs } = moment;
+    settleItem.run(nowMs, held.item);
+    changes.item(held.item!, "done");
+    if (held.merged > 0) for (const item of settleMerged.all(nowMs, held.key)) changes.item(item, "merged");
+    requests.takeBack(turn);
+    if (status === "aborted") aborts.cancelGiven(held.turn, CALLER_ABORTED, moment);
+    endRun.run(status, nowMs, held.epoch, timing, held.run);
+    changes.run(held.run, status);
+  };
+}
+
+/** A call repeated after its outcome was lost must find that it is done. */
 function prepareIsCommitted(db: Database): (turn: string, run: string, epoch: number) => boolean {
   const find = db
     .prepare<[string, string, number], number>(

@@ -2,7 +2,7 @@ import type { Database } from "better-sqlite3";
 
 import { prepareClaims } from "./claim.ts";
 import { prepareCountUsage, usedCodec } from "./count-usage.ts";
-import { leaseCodec, prepareHeld } from "./held.ts";
+import { type Held, leaseCodec, prepareHeld } from "./held.ts";
 import { factsCodec, prepareInsertTurn } from "./insert-turn.ts";
 import { messageCodec, prepareContent } from "./journal.ts";
 import { firstKey } from "./keys.ts";
@@ -10,9 +10,9 @@ import { operation, Refusal } from "./operation.ts";
 import { prepareRecorder } from "./record-changes.ts";
 import { required } from "./row.ts";
 import { turnUnknown } from "./unknown.ts";
-import { record, text, textOrNull } from "./wire.ts";
+import { type Decoded, record, text, textOrNull } from "./wire.ts";
 
-/** Notes that a run sums its thread up. That ends with the compaction, with the run, or when it is taken up anew. */
+/** Marks a run as compacting. The mark ends with the compaction, with the run, or when the run is claimed again. */
 export const beginCompaction = operation(record({ lease: leaseCodec, run: text }), (db) => {
   const findHeld = prepareHeld(db);
   const note = db.prepare("update run set compacting_ms = ? where key = ?");
@@ -27,86 +27,85 @@ export const beginCompaction = operation(record({ lease: leaseCodec, run: text }
   };
 });
 
-/** A compaction is a turn of its own; a run row is written with it, since a turn's key is that of a run. */
-export const compact = operation(
-  record({
-    lease: leaseCodec,
-    run: text,
-    turn: text,
-    compactionRun: text,
-    facts: factsCodec,
-    summary: messageCodec,
-    used: usedCodec,
-    firstKept: textOrNull,
-  }),
-  (db) => {
-    const findHeld = prepareHeld(db);
-    const findTurn = db.prepare<[string], number>("select key from turn where id = ?").pluck();
-    const findCompaction = db
-      .prepare<[string], string>(
-        "select s.label from turn t join session s on s.key = t.session where t.id = ? and t.type = 'compaction'",
-      )
-      .pluck();
-    const isInContext = prepareIsInContext(db);
-    const claims = prepareClaims(db);
-    const usage = prepareCountUsage(db);
-    const insertRun = db.prepare(
-      `insert into run (key, id, turn, turn_id, session, parent, attempt, state, started_ms, ended_ms)
-       values (?, ?, ?, ?, ?, ?, 1, 'completed', ?, ?)`,
-    );
-    const { insertMessage } = prepareContent(db);
-    const insertTurn = prepareInsertTurn(db);
-    const moveHead = db.prepare("update session set head = ? where key = ?");
-    const changes = prepareRecorder(db);
-    const moveParent = db.prepare(
-      "update run set parent = ?, progress = progress + 1, compacting_ms = null where key = ?",
-    );
+const compactCodec = record({
+  lease: leaseCodec,
+  run: text,
+  turn: text,
+  compactionRun: text,
+  facts: factsCodec,
+  summary: messageCodec,
+  used: usedCodec,
+  firstKept: textOrNull,
+});
 
-    return (input, { nowMs, wake }): null | Refusal => {
-      const before = findCompaction.get(input.turn);
-      if (before === input.lease.session) return null; // the same call came before
-      const held = findHeld(input.lease, input.run);
-      if (held instanceof Refusal) return held;
-      if (findTurn.get(input.turn) !== undefined) return turnExists(input.turn);
-      if (held.head === null) return nothingToCompact(input.lease.session);
-      const firstKept = input.firstKept === null ? null : findTurn.get(input.firstKept);
-      if (firstKept === undefined) return turnUnknown(input.firstKept!);
-      if (firstKept !== null && !isInContext(held.head, firstKept)) return notInContext(input.firstKept!);
-      if (input.summary.id !== input.turn) return summaryMisnamed(input.turn, input.summary.id);
+/** A compaction is a turn; a run row is written with it, since a turn's key is that of a run. */
+export const compact = operation(compactCodec, (db) => {
+  const findHeld = prepareHeld(db);
+  const findCompaction = db
+    .prepare<[string], string>(
+      "select s.label from turn t join session s on s.key = t.session where t.id = ? and t.type = 'compaction'",
+    )
+    .pluck();
+  const findFirstKept = prepareFindFirstKept(db);
+  const claims = prepareClaims(db);
+  const usage = prepareCountUsage(db);
+  const insertRun = db.prepare(
+    `insert into run (key, id, turn, turn_id, session, parent, attempt, state, started_ms, ended_ms)
+     values (?, ?, ?, ?, ?, ?, 1, 'completed', ?, ?)`,
+  );
+  const { insertMessage } = prepareContent(db);
+  const insertTurn = prepareInsertTurn(db);
+  const moveHead = db.prepare("update session set head = ? where key = ?");
+  const moveParent = db.prepare(
+    "update run set parent = ?, progress = progress + 1, compacting_ms = null where key = ?",
+  );
+  const changes = prepareRecorder(db);
 
-      const key = claims.nextRunKey();
-      const startedMs = held.compacting_ms ?? nowMs;
-      insertRun.run(key, input.compactionRun, key, input.turn, held.key, held.head, startedMs, nowMs);
-      insertMessage(firstKey(key), input.summary);
-      changes.messages(key, 0, 1);
-      usage.ofSession(held.key, input.used, nowMs);
-      insertTurn(
-        held,
-        {
-          key,
-          id: input.turn,
-          type: "compaction",
-          status: "completed",
-          firstKept,
-          source: null,
-          run: key,
-          facts: input.facts,
-          startedMs,
-        },
-        { messages: [input.summary], toolCalls: [] },
-        nowMs,
-      );
-      moveHead.run(key, held.key);
-      moveParent.run(key, held.run);
-      changes.run(key, "completed");
-      if (held.compacting_ms !== null) changes.compacting(held.run, false);
-      wake("runs");
-      return null;
-    };
-  },
-);
+  return (input, { nowMs, wake }): null | Refusal => {
+    const { turn: id, facts, summary } = input;
+    if (findCompaction.get(id) === input.lease.session) return null; // the same call came before
+    const held = findHeld(input.lease, input.run);
+    if (held instanceof Refusal) return held;
+    const firstKept = findFirstKept(held, input);
+    if (firstKept instanceof Refusal) return firstKept;
 
-/** Whether a turn is one of those from the head back to the last compaction, which itself is not. */
+    const key = claims.nextRunKey();
+    const startedMs = held.compacting_ms ?? nowMs;
+    insertRun.run(key, input.compactionRun, key, id, held.key, held.head, startedMs, nowMs);
+    insertMessage(firstKey(key), summary);
+    changes.messages(key, 0, 1);
+    usage.ofSession(held.key, input.used, nowMs);
+    const turn = { key, id, status: "completed", firstKept, source: null, run: key, facts, startedMs };
+    insertTurn(held, { ...turn, type: "compaction" }, { messages: [summary], toolCalls: [] }, nowMs);
+    moveHead.run(key, held.key);
+    moveParent.run(key, held.run);
+    changes.run(key, "completed");
+    if (held.compacting_ms !== null) changes.compacting(held.run, false);
+    wake("runs");
+    return null;
+  };
+});
+
+/** Finds the oldest turn that a compaction keeps, null for none. Refuses a compaction that is not allowed. */
+function prepareFindFirstKept(db: Database) {
+  const findTurn = db.prepare<[string], number>("select key from turn where id = ?").pluck();
+  const isInContext = prepareIsInContext(db);
+  return (held: Held, input: Decoded<typeof compactCodec>): number | null | Refusal => {
+    const { turn, firstKept: id, summary } = input;
+    if (findTurn.get(turn) !== undefined) return turnExists(turn);
+    if (held.head === null) return nothingToCompact(input.lease.session);
+    let firstKept: number | null = null;
+    if (id !== null) {
+      const found = findTurn.get(id);
+      if (found === undefined) return turnUnknown(id);
+      if (!isInContext(held.head, found)) return notInContext(id);
+      firstKept = found;
+    }
+    return summary.id === turn ? firstKept : summaryMisnamed(turn, summary.id);
+  };
+}
+
+/** Whether a turn is between the head and the last compaction. The compaction itself is not. */
 function prepareIsInContext(db: Database): (head: number, turn: number) => boolean {
   const find = db.prepare<[number], { parent: number | null; type: string }>(
     "select parent, type from turn where key = ?",

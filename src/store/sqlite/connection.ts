@@ -4,12 +4,12 @@ import Database from "better-sqlite3";
 
 import { requireOwnFile } from "../../model/private-file.ts";
 
-/** How long a statement waits for another connection. Only the start and a checkpoint ever do. */
+/** How long a statement waits for another connection. Only opening and checkpoints ever do. */
 const BUSY_TIMEOUT_MS = 5_000;
 
 /**
- * The connection that writes. `synchronous` is set by hand: better-sqlite3 is built so that WAL alone
- * means NORMAL, and NORMAL may lose the last commits with the power.
+ * The writing connection. `synchronous` is set explicitly: in better-sqlite3's build, WAL alone means NORMAL, which
+ * may lose the last commits when the power fails.
  */
 export function openForWriting(path: string): Database.Database {
   const db = new Database(path, { timeout: BUSY_TIMEOUT_MS });
@@ -38,20 +38,20 @@ export function openForReading(path: string): Database.Database {
   return db;
 }
 
-/** SQLite follows a link in place of the database or the lock. Throws `file_unsafe` before it can. */
+/** SQLite follows symbolic links. Throws `file_unsafe` if the database or the lock is one. */
 export function requireOwnDatabase(path: string): void {
   for (const suffix of ["", "-wal", "-shm", ".mutex"]) requireOwnFile(`${path}${suffix}`);
 }
 
-/** What a copy leaves free for the log to grow: new messages come before tidiness. */
+/** Disk space that a copy leaves free for the log: new messages come first. */
 const RESERVED_BYTES = 1024 * 1024;
 
 const COPY_TRIES = 200;
 const COPY_PAUSE_MS = 5;
 
 /**
- * Copies the log into the database, when whoever copies it already has finished. Where there is no room for that,
- * everything stays in the log, which is as safe, and it is tried again when the log has grown.
+ * Copies the log into the database, once any other copy has finished. If the disk is too full, everything stays in
+ * the log, which is as safe, and the next attempt follows when the log has grown.
  */
 export function copyLog(db: Database.Database): void {
   const pause = new Int32Array(new SharedArrayBuffer(4));
@@ -62,14 +62,14 @@ export function copyLog(db: Database.Database): void {
       Atomics.wait(pause, 0, 0, COPY_PAUSE_MS);
     }
   } catch {
-    // Whoever writes next is told by their own failure.
+    // The next write reports the failure.
   }
 }
 
-/** How long it holds up the writer where somebody reads: what they read is in the log. */
+/** How long cutting the log may block the writer while readers still use the log. */
 const TRUNCATE_TIMEOUT_MS = 500;
 
-/** Copies the log and cuts it off, so that what was in it cannot be read there. Where somebody reads, it stays. */
+/** Copies the log and truncates it, so that its content cannot be read there. Does nothing while a reader uses it. */
 export function cutLog(path: string): void {
   const db = new Database(path, { timeout: TRUNCATE_TIMEOUT_MS, fileMustExist: true });
   try {
@@ -79,7 +79,7 @@ export function cutLog(path: string): void {
   }
 }
 
-/** A copy that fails half-way has taken the last of the room, and then nothing can be written at all. */
+/** Whether the disk has room for a copy. One that failed half-way would fill it, and block all writes. */
 function hasRoom(db: Database.Database): boolean {
   const pages = db.pragma("page_count", { simple: true }) as number;
   const pageSize = db.pragma("page_size", { simple: true }) as number;

@@ -1,6 +1,6 @@
 /**
- * Copies of a database: one that is asked for, and the one that is made before its schema changes. Both are made
- * through a connection that cannot write, beside whoever does.
+ * Copies of a database: on request, and before its schema changes. Both use a read-only connection, while the writer
+ * works.
  */
 import {
   closeSync,
@@ -25,15 +25,15 @@ import { takeLock } from "./lock.ts";
 import { checkDatabase, versionOf } from "./migrate.ts";
 import { MIGRATIONS } from "./schema.ts";
 
-/** How long it waits for a connection that just starts or closes. */
+/** How long it waits for a connection that is opening or closing. */
 const BUSY_TIMEOUT_MS = 5_000;
 
-/** After an update: time enough to find out that one wants to go back. */
+/** Time enough after an update to decide to go back. */
 export const KEPT_COPY_MS = 7 * DAY_MS;
 
 /**
- * Writes all that is committed to a new file, in one snapshot, however long it takes. Whoever writes goes on; only
- * the write-ahead log is not folded in meanwhile.
+ * Writes everything committed to a new file, in one snapshot, however long it takes. The writer continues; only the
+ * write-ahead log is not checkpointed meanwhile.
  */
 export function copyDatabase(from: string, to: string): void {
   requireOwnDatabase(from);
@@ -51,8 +51,8 @@ export function copyDatabase(from: string, to: string): void {
 }
 
 /**
- * Writes the file anew, with what is in use and nothing else, and as small as can be. For one that nobody has open.
- * Throws `store_locked` where somebody has, and `store_full` where there is no room for it; then it is as it was.
+ * Rewrites the file without its unused pages. For a database that no process has open. Throws `store_locked` if one
+ * has, and `store_full` if the disk is too full; the file is then unchanged.
  */
 export function rewriteDatabase(path: string): void {
   using _ = takeLock(path);
@@ -69,8 +69,8 @@ export function rewriteDatabase(path: string): void {
 }
 
 /**
- * Keeps what is there before a newer schema takes its place. Where no copy can be made, it throws, and nothing is to be
- * migrated.
+ * Copies the database before a newer schema replaces its own. Throws if no copy can be made; nothing must be migrated
+ * then.
  */
 export function copyBeforeMigration(path: string, nowMs: number): void {
   if (!existsSync(path)) return;
@@ -80,7 +80,7 @@ export function copyBeforeMigration(path: string, nowMs: number): void {
     const newest = MIGRATIONS.at(-1)!.version;
     if (version === 0 || version >= newest) return;
     const copy = copyBefore(path, newest);
-    // One of an earlier try holds the same, unless that try was undone and the old program has gone on since.
+    // A copy of an earlier attempt is the same, unless the old program has written since.
     writeCopy(db, `${copy}.unfinished`);
     utimesSync(`${copy}.unfinished`, nowMs / 1_000, nowMs / 1_000);
     renameSync(`${copy}.unfinished`, copy);
@@ -92,17 +92,17 @@ export function copyBeforeMigration(path: string, nowMs: number): void {
   }
 }
 
-/** Removes those that have served. Nobody sees in one start whether the new program is any good. */
+/** Removes copies that are older than KEPT_COPY_MS. */
 export function dropOldCopies(path: string, nowMs: number): void {
   for (const copy of copiesOf(path)) if (statSync(copy).mtimeMs <= nowMs - KEPT_COPY_MS) rmSync(copy);
 }
 
-/** Removes them all. */
+/** Removes all copies. */
 export function dropCopies(path: string): void {
   for (const copy of copiesOf(path)) rmSync(copy);
 }
 
-/** Copies that were made before a schema changed, whole or not. */
+/** Copies made before a schema change, complete or not. */
 export function copiesOf(path: string): string[] {
   const beginning = `${basename(path)}.before-`;
   return readdirSync(dirname(path))
@@ -110,7 +110,7 @@ export function copiesOf(path: string): string[] {
     .map((name) => join(dirname(path), name));
 }
 
-/** What was written to a file, renamed or made in a folder, stays so when the power fails. */
+/** Syncs a file or folder to disk, so that its content survives a power failure. */
 export function syncPath(path: string): void {
   const file = openSync(path, "r");
   try {
@@ -124,7 +124,7 @@ function copyBefore(path: string, version: number): string {
   return `${path}.before-${version}`;
 }
 
-/** What a try before this one has left is no copy: a whole one has another name. */
+/** Removes a partial copy left by an earlier attempt; complete copies have another name. */
 function writeCopy(db: Database.Database, to: string): void {
   rmSync(to, { force: true });
   try {

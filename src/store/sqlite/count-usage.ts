@@ -1,6 +1,6 @@
 /**
- * How often models were asked, and with how many tokens, by persona. It is counted in the commit that keeps what a model
- * has said, so that limits hold without any price. Steps of a quarter of an hour let days begin in every time zone.
+ * Model calls and tokens by persona, counted in the commit that stores a model's answer, so that limits hold even for
+ * models without a price. Steps of a quarter of an hour let days begin in every time zone.
  */
 import type { Database } from "better-sqlite3";
 
@@ -17,7 +17,7 @@ export const usedCodec = record({ calls: number, tokens: number });
 type Used = Decoded<typeof usedCodec>;
 
 const STEP_MS = 15 * 60_000;
-/** Hooks ask for nobody in particular. */
+/** Hooks call models for no persona. */
 const NOBODY = "";
 
 export const prepareCountUsage = oncePerDatabase((db: Database) => {
@@ -36,7 +36,7 @@ export const prepareCountUsage = oncePerDatabase((db: Database) => {
   };
 });
 
-/** Called again, it counts again: too many are counted rather than too few. */
+/** Not idempotent: a repeated call counts too much rather than too little. */
 export const countUsage = operation(usedCodec, (db) => {
   const count = prepareCountUsage(db);
   return (used, { nowMs }): null => {

@@ -1,5 +1,6 @@
 import type { Database } from "better-sqlite3";
 
+import type { DelegationId } from "../../model/ids.ts";
 import type { DelegationState } from "../store.ts";
 import { OPEN_DELEGATION, type OpenDelegation, prepareAborts } from "./abort.ts";
 import { prepareAccept } from "./accept-event.ts";
@@ -12,7 +13,7 @@ import { delegationUnknown, sessionUnknown } from "./unknown.ts";
 import { prepareWaitingTurns } from "./waiting-turns.ts";
 import { optional, record, text, words } from "./wire.ts";
 
-/** The note that a deadline leaves with the run that works for it. */
+/** The reason that a deadline gives the run it aborts. */
 const TIMED_OUT = "the time for it is over";
 
 interface DelegationRow {
@@ -63,13 +64,13 @@ export const reportDelegation = operation(
 );
 
 export const expireDelegations = operation(record({}), (db) => {
-  // The oldest first: what was given on from one that ends, ends with it.
-  const findLate = db.prepare<[number], OpenDelegation & { id: string }>(
+  // Oldest first: delegations that a worker made in turn end with it.
+  const findLate = db.prepare<[number], OpenDelegation & { id: DelegationId }>(
     `select ${OPEN_DELEGATION}, id from delegation
      where state = 'open' and deadline_ms is not null and deadline_ms <= ? order by key`,
   );
   const aborts = prepareAborts(db);
-  return (_, moment): string[] => {
+  return (_, moment): DelegationId[] => {
     const late = findLate.all(moment.nowMs);
     const ended = late.filter((delegation) => aborts.end(delegation, "timeout", TIMED_OUT, moment) > 0);
     if (ended.length > 0) moment.wake("queue");

@@ -1,11 +1,13 @@
 import type { Database } from "better-sqlite3";
 
 import { HOOK_ADAPTER } from "../../model/event.ts";
+import type { ItemId, TurnId } from "../../model/ids.ts";
+import type { SessionKey } from "../../model/session-key.ts";
 import { compareHooks } from "../../model/hook-order.ts";
 import type { DispatchOutcome } from "../store.ts";
 import { prepareAborts } from "./abort.ts";
 import { claimCodec, type ClaimRequest, type ClaimRow, prepareClaims, type SessionRow } from "./claim.ts";
-import { delegationCodec, prepareHandOver, type Sender } from "./hand-over.ts";
+import { delegationCodec, prepareHandOver, type SenderRow } from "./hand-over.ts";
 import { prepareMakeRoom } from "./make-room.ts";
 import { oncePerDatabase } from "./once.ts";
 import { type Moment, operation, Refusal } from "./operation.ts";
@@ -22,28 +24,30 @@ import {
   optional,
   record,
   text,
+  textOf,
   textOrNull,
+  textOrNullOf,
   wordsOrNull,
 } from "./wire.ts";
 
-/** The note that a message of mode interrupt leaves with the run that it meets. */
+/** The reason that a message of mode interrupt gives the run it aborts. */
 const INTERRUPTED = "interrupted by a newer message";
-/** The policy by which an item is dropped that only silenced hooks have asked for. */
+/** The drop policy of an item that only silenced hooks asked for. */
 export const SILENCED = "silenced";
-/** How what a hook says late meets the turn. */
+/** The queue mode of a hook's late text. */
 const LATE_MODE = "steer-backlog";
 
 export const dispatchCodec = record({
   id: text,
-  item: text,
+  item: textOf<ItemId>(),
   hook: text,
-  /** A session by its label, with what it takes to create it; or a turn, with the label of a fork. */
-  session: textOrNull,
+  /** A session by its label, with the fields to create it; or a turn, with the label of a fork. */
+  session: textOrNullOf<SessionKey>(),
   agent: textOrNull,
   persona: textOrNull,
   worker: optional(workerCodec),
-  turn: textOrNull,
-  forkAs: textOrNull,
+  turn: textOrNullOf<TurnId>(),
+  forkAs: textOrNullOf<SessionKey>(),
   mode: text,
   dueMs: numberOrNull,
   gatherMs: number,
@@ -63,7 +67,7 @@ export type DispatchInput = Decoded<typeof dispatchCodec>;
 
 interface PresentRow {
   readonly key: number;
-  readonly id: string;
+  readonly id: ItemId;
   readonly mode: string;
   readonly state: string;
   readonly policy: string | null;
@@ -79,18 +83,18 @@ interface LateRow {
   readonly event: number;
 }
 
-/** A dispatch that is allowed: of an event, to a session, by an agent where there is a sender. */
+/** An allowed dispatch: of an event, to a session, by an agent if it has a sender. */
 interface Posted {
   readonly event: number;
   readonly input: DispatchInput;
   readonly session: SessionRow;
-  readonly sender: Sender | undefined;
+  readonly sender: SenderRow | undefined;
 }
 
 export interface DispatchedRow {
   readonly outcome: Exclude<DispatchOutcome, "silenced"> | "repeated";
-  readonly item: string;
-  readonly session: string;
+  readonly item: ItemId;
+  readonly session: SessionKey;
   readonly claim: ClaimRow | undefined;
 }
 
@@ -109,11 +113,11 @@ export const dispatch = operation(
   },
 );
 
-/** What was made of an event by a hook before. */
+/** The dispatch that a hook made of an event before. */
 export function prepareFindDispatch(
   db: Database,
 ): (event: number, hook: string) => DispatchedRow | undefined {
-  const find = db.prepare<[number, string], { item: string; session: string }>(
+  const find = db.prepare<[number, string], { item: ItemId; session: SessionKey }>(
     `select i.id as item, s.label as session from dispatch d join item i on i.key = d.item
        join session s on s.key = i.session where d.event = ? and d.hook = ?`,
   );
@@ -123,39 +127,27 @@ export function prepareFindDispatch(
   };
 }
 
-/** Records a dispatch of an event that is in the ledger, and queues it. Refuses before it writes. */
+/** An event of the ledger. */
+interface Dispatching {
+  readonly seq: number;
+  readonly channel: string;
+  /** It has no dispatches and no items yet. */
+  readonly fresh: boolean;
+}
+
+/** Records a dispatch of an event and queues it. Refuses before it writes. */
 export const prepareDispatch = oncePerDatabase((db: Database) => {
-  const claims = prepareClaims(db);
-  const changes = prepareRecorder(db);
   const resolveSession = prepareResolve(db);
-  const makeRoom = prepareMakeRoom(db);
   const handOver = prepareHandOver(db);
   const findDispatch = prepareFindDispatch(db);
   const findItem = db.prepare<[number, number], PresentRow>(
     "select key, id, mode, state, policy, due_ms, turn from item where event = ? and session = ?",
   );
-  const findHooks = db
-    .prepare<[number, number], string>("select hook from dispatch where event = ? and item = ?")
-    .pluck();
-  const changeItem = db.prepare(
-    "update item set state = 'queued', policy = null, settled_ms = null, mode = ?, due_ms = ? where key = ?",
-  );
-  const insertItem = db.prepare(INSERT_ITEM);
-  const insertDropped = db.prepare(
-    `insert into item (id, event, session, mode, state, due_ms, queued_ms, policy, settled_ms)
-     values (?, ?, ?, ?, 'dropped', ?, ?, 'new', ?)`,
-  );
-  const record = prepareRecordDispatch(db);
-  const adjustSession = prepareAdjustSession(db);
-  const addLate = prepareAddLate(db);
+  const join = prepareJoin(db);
+  const enqueue = prepareEnqueue(db);
 
   return (
-    /** An event that is new has no dispatches and no items yet. */
-    {
-      seq: event,
-      channel,
-      fresh,
-    }: { readonly seq: number; readonly channel: string; readonly fresh: boolean },
+    { seq: event, channel, fresh }: Dispatching,
     input: DispatchInput,
     request: ClaimRequest | undefined,
     moment: Moment,
@@ -169,31 +161,44 @@ export const prepareDispatch = oncePerDatabase((db: Database) => {
 
     const present = fresh ? undefined : findItem.get(event, session.key);
     const posted = { event, input, session, sender };
-    if (present !== undefined) return add(posted, present, moment);
+    if (present !== undefined) return join(posted, present, moment);
     const queued = enqueue(posted, request, moment);
     return { item: input.item, session: session.label, ...queued };
   };
+});
 
-  /** What a second hook asks for, of an event that has an item in the session already. */
-  function add(posted: Posted, present: PresentRow, moment: Moment): DispatchedRow {
+/** A second hook's dispatch of an event that has an item in the session already. */
+function prepareJoin(db: Database) {
+  const changes = prepareRecorder(db);
+  const findHooks = db
+    .prepare<[number, number], string>("select hook from dispatch where event = ? and item = ?")
+    .pluck();
+  const changeItem = db.prepare(
+    "update item set state = 'queued', policy = null, settled_ms = null, mode = ?, due_ms = ? where key = ?",
+  );
+  const record = prepareRecordDispatch(db);
+  const adjustSession = prepareAdjustSession(db);
+  const addLate = prepareAddLate(db);
+
+  return (posted: Posted, present: PresentRow, moment: Moment): DispatchedRow => {
     const { input, session } = posted;
     const isSilenced = present.state === "dropped" && present.policy === SILENCED;
     const isWaiting = present.state === "queued" && present.turn === null;
-    const given = { item: present.id, session: session.label, claim: undefined };
     if (isSilenced || (isWaiting && goesFirst(posted, present))) takeOver(posted, present, moment);
-    if (input.late !== null && !isWaiting && present.state !== "dropped") return addLate(posted, moment);
+    if (input.late !== null && !isWaiting && present.state !== "dropped")
+      return addLate(posted, input.late, moment);
     const outcome = isSilenced ? "joined" : outcomeOf(present.state);
     record(posted, present.key, outcome, moment);
-    return { outcome, ...given };
-  }
+    return { outcome, item: present.id, session: session.label, claim: undefined };
+  };
 
-  /** Whether an item that waits has to take another queue mode, because this hook comes before the others. */
+  /** Whether a waiting item takes this hook's queue mode, because the hook comes before the others. */
   function goesFirst({ event, input }: Posted, present: PresentRow): boolean {
     if (input.mode === present.mode) return false;
     return findHooks.all(event, present.key).every((hook) => compareHooks(input.hook, hook) < 0);
   }
 
-  /** Lets an item that no turn has begun with wait as this dispatch wants it to. */
+  /** Lets an item that no turn has started wait as this dispatch asks. */
   function takeOver({ input, session }: Posted, present: PresentRow, moment: Moment): void {
     const startsAnew = input.mode === "interrupt" || present.state !== "queued";
     const dueMs = startsAnew ? dueOf(input, moment.nowMs) : Math.max(input.dueMs ?? 0, present.due_ms);
@@ -202,43 +207,68 @@ export const prepareDispatch = oncePerDatabase((db: Database) => {
     adjustSession(input, session, { item: present.key, dueMs, dropped: true }, moment);
     moment.wake("queue");
   }
+}
 
-  function enqueue(
+/** The first dispatch of an event to a session: the session is claimed if it is idle, otherwise the item waits. */
+function prepareEnqueue(db: Database) {
+  const claims = prepareClaims(db);
+  const changes = prepareRecorder(db);
+  const makeRoom = prepareMakeRoom(db);
+  const insertItem = db.prepare(INSERT_ITEM);
+  const insertDropped = db.prepare(
+    `insert into item (id, event, session, mode, state, due_ms, queued_ms, policy, settled_ms)
+     values (?, ?, ?, ?, 'dropped', ?, ?, 'new', ?)`,
+  );
+  const record = prepareRecordDispatch(db);
+  const adjustSession = prepareAdjustSession(db);
+
+  return (
     posted: Posted,
     request: ClaimRequest | undefined,
     moment: Moment,
-  ): Pick<DispatchedRow, "outcome" | "claim"> {
+  ): Pick<DispatchedRow, "outcome" | "claim"> => {
     const { event, input, session } = posted;
     const { nowMs } = moment;
     const dueMs = dueOf(input, nowMs);
     const idle = session.run === null && session.ready_ms === null; // and so nothing waits
-    const insert = (state: "queued" | "claimed", turn: number | null): number => {
-      const inserted = insertItem.run(input.item, event, session.key, input.mode, state, dueMs, nowMs, turn);
-      const item = Number(inserted.lastInsertRowid);
-      record(posted, item, "queued", moment);
-      changes.item(item, state);
-      return item;
-    };
     if (idle && request !== undefined && dueMs <= nowMs) {
       const run = claims.nextRunKey();
-      const item = insert("claimed", run);
+      const item = insert(posted, { state: "claimed", turn: run, dueMs }, moment);
       const work = { run, item, source: event, merged: 0 };
       return { outcome: "queued", claim: claims.claimIdle(session, request, work, nowMs) };
     }
     const room = idle ? "free" : makeRoom(session.key, input, nowMs);
     if (room === "none") {
       const inserted = insertDropped.run(input.item, event, session.key, input.mode, dueMs, nowMs, nowMs);
-      const item = Number(inserted.lastInsertRowid);
-      record(posted, item, "dropped", moment);
-      changes.item(item, "dropped");
+      note(posted, Number(inserted.lastInsertRowid), "dropped", moment);
       return { outcome: "dropped", claim: undefined };
     }
-    const item = insert("queued", null);
+    const item = insert(posted, { state: "queued", turn: null, dueMs }, moment);
     adjustSession(input, session, { item, dueMs, dropped: room === "made" }, moment);
     moment.wake("queue");
     return { outcome: "queued", claim: undefined };
+  };
+
+  function insert(posted: Posted, { state, turn, dueMs }: NewItem, moment: Moment): number {
+    const { event, input, session } = posted;
+    const { nowMs } = moment;
+    const inserted = insertItem.run(input.item, event, session.key, input.mode, state, dueMs, nowMs, turn);
+    const item = Number(inserted.lastInsertRowid);
+    note(posted, item, state, moment);
+    return item;
   }
-});
+
+  function note(posted: Posted, item: number, state: "queued" | "claimed" | "dropped", moment: Moment): void {
+    record(posted, item, state === "dropped" ? "dropped" : "queued", moment);
+    changes.item(item, state);
+  }
+}
+
+interface NewItem {
+  readonly state: "queued" | "claimed";
+  readonly turn: number | null;
+  readonly dueMs: number;
+}
 
 const INSERT_ITEM = `insert into item (id, event, session, mode, state, due_ms, queued_ms, turn)
   values (?, ?, ?, ?, ?, ?, ?, ?)`;
@@ -256,10 +286,10 @@ function prepareAddLate(db: Database) {
      from event where seq = @event`,
   );
   const insertItem = db.prepare(INSERT_ITEM);
-  return (posted: Posted, moment: Moment): DispatchedRow => {
+  return (posted: Posted, content: string, moment: Moment): DispatchedRow => {
     const { event, input, session } = posted;
     const { nowMs } = moment;
-    const late = { id: `${HOOK_ADAPTER}:${input.id}`, nowMs, hook: input.hook, content: input.late!, event };
+    const late = { id: `${HOOK_ADAPTER}:${input.id}`, nowMs, hook: input.hook, content, event };
     const seq = Number(insertLate.run(late).lastInsertRowid);
     changes.event(seq);
     const inserted = insertItem.run(input.item, seq, session.key, LATE_MODE, "queued", nowMs, nowMs, null);
@@ -273,7 +303,7 @@ function prepareAddLate(db: Database) {
   };
 }
 
-/** What a new waiting item means for the rest of its session. */
+/** The effects of a new waiting item on the rest of its session. */
 const prepareAdjustSession = oncePerDatabase((db: Database) => {
   const claims = prepareClaims(db);
   const waiting = prepareWaiting(db);
@@ -324,12 +354,12 @@ const prepareRecordDispatch = oncePerDatabase((db: Database) => {
   };
 });
 
-/** Other hooks may still have something to say; what interrupts does not wait for them. */
+/** An item waits for the other hooks to be judged, unless it interrupts. */
 function dueOf({ mode, dueMs, gatherMs }: DispatchInput, nowMs: number): number {
   return Math.max(dueMs ?? nowMs, mode === "interrupt" ? nowMs : nowMs + gatherMs);
 }
 
-/** A dead letter may be tried again, and then with all its dispatches. */
+/** A dead letter that is retried runs with all its dispatches. */
 function outcomeOf(item: string): "joined" | "merged" | "dropped" {
   if (item === "dropped") return "dropped";
   return item === "queued" || item === "dead" ? "joined" : "merged";

@@ -68,7 +68,7 @@ function cut(text: string): string {
   return text.slice(0, MAX_HOOK_TEXT_LENGTH);
 }
 
-/** It is only shown: that there is too much of it must not keep an event from being judged, or a hook from loading. */
+/** Only shown to people, so too large a value must not keep an event from being judged or a hook from loading. */
 function encodeShown(value: Json | undefined): string | null {
   if (value === undefined) return null;
   const text = canonicalJson(value);

@@ -22,7 +22,7 @@ export function encodeRelay(relay: NewRelay): Input<"createRelay"> {
   };
 }
 
-/** The version and the claim are for whoever asks. */
+/** The caller adds the version and the claim. */
 export function encodeRelayChange(
   id: string,
   change: RelayChange,
@@ -59,7 +59,7 @@ function encodeStep(id: string, change: RelayStepChange): StepInput {
         : {
             event: encodeEvent(accept.event),
             dispatch: encodeDispatch(accept.dispatch),
-            worker: encodeJson(accept.worker, "What a step is given"),
+            worker: encodeJson(accept.worker, "The brief of a step"),
             trust: accept.trust.map(checkKey),
           },
   };

@@ -1,6 +1,6 @@
 /**
- * From the port's values to the rows of the writer: defaults are filled in, JSON becomes canonical text,
- * and what breaks a limit is refused here, on the caller's side, before anything is queued.
+ * Turns the port's values into the writer's input: fills in defaults and makes JSON canonical. Values over a limit
+ * are refused here, on the caller's side, before anything is queued.
  */
 import { CortexError } from "../../model/errors.ts";
 import { type ApprovalId, DEFAULT_ACCOUNT } from "../../model/ids.ts";
@@ -70,7 +70,7 @@ export function encodeAnswer(answer: NewAnswer): EventInput {
   return encodeEvent({ ...answer, content: null, direction: "sent" });
 }
 
-/** Its largest part: a webhook is there twice, as it came and as what it says. */
+/** The size of its largest part: a webhook's body is stored twice, as payload and as content. */
 function weighEvent(event: EventInput): number {
   const parts = [event.content, event.payload, event.metadata, event.attachments];
   return Math.max(...parts.map((text) => Buffer.byteLength(text ?? "")));
@@ -125,7 +125,7 @@ export function encodeDispatch(dispatch: NewDispatch): DispatchInput {
 }
 
 function encodeWorker({ parent, parentTurn, parentCall, worker }: NewWorker): WorkerInput {
-  return { parent, parentTurn, parentCall, worker: encodeJson(worker, "What a worker is given") };
+  return { parent, parentTurn, parentCall, worker: encodeJson(worker, "The brief of a worker") };
 }
 
 function encodeDelegation({ from, delegation }: NewDispatch): DelegationInput {
@@ -158,11 +158,11 @@ export function encodeMember({
   member,
   state,
 }: KeptMember): Omit<Input<"keepMember">, "isOver" | "give"> {
-  return { team, member, state: encodeJson(state, `What is known of ${member}`) };
+  return { team, member, state: encodeJson(state, `The state of ${member}`) };
 }
 
 export function encodeGift({ session, agent, persona, worker }: TeamGift): MemberGift {
-  return { session: checkKey(session), agent, persona, worker: encodeJson(worker, "What a member is given") };
+  return { session: checkKey(session), agent, persona, worker: encodeJson(worker, "The brief of a member") };
 }
 
 export function encodeJson(value: Json, what: string): string {
@@ -228,16 +228,16 @@ export function encodeMessage({ id, role, content, body, atMs }: Message): Messa
   return encoded;
 }
 
-/** What a model's answer says that it has cost. */
+/** The cost that a model's answer reports. */
 function costOf({ role, body }: Message): number | null {
   const costUsd = role === "assistant" ? (body as Partial<AssistantBody> | null | undefined)?.costUsd : null;
   return typeof costUsd === "number" ? costUsd : null;
 }
 
-/** What costs nobody anything: the offline model, and what Cortex itself has to say. */
+/** Providers that cost nothing: the offline model, and Cortex itself. */
 const FREE_PROVIDERS: ReadonlySet<string | undefined> = new Set(["offline", "cortex", undefined]);
 
-/** How often models were asked for these, and with how many tokens; those that a cache had are not counted. */
+/** Model calls and tokens behind these messages, without cached tokens. */
 export function encodeUsed(messages: readonly Message[]): { calls: number; tokens: number } {
   const used = { calls: 0, tokens: 0 };
   for (const { role, body } of messages) {
@@ -279,11 +279,11 @@ export function encodeDelivery(delivery: NewDelivery): DeliveryInput {
   return { ...delivery, target, channel, account, place, topic };
 }
 
-/** Keys that were found good, so that a busy session's is not parsed for each of its messages. */
+/** Valid keys, so that a busy session's key is not parsed for every message. */
 const goodKeys = new Set<SessionKey>();
 const MAX_GOOD_KEYS = 10_000;
 
-/** A key that was not normalised would be a second session for the same place. */
+/** A key that is not normalized would create a second session for the same place. */
 export function checkKey(session: SessionKey): SessionKey {
   if (goodKeys.has(session)) return session;
   const key = normalizeSessionKey(session);
@@ -301,7 +301,7 @@ export function checkKey(session: SessionKey): SessionKey {
   );
 }
 
-/** From the outside in: the place around it, the place, the topic in it. */
+/** From the outside in: the enclosing place, the place, its topic. */
 function encodePlaces(event: NewEvent): EventInput["places"] {
   const { channel, account = DEFAULT_ACCOUNT, place, topic, placeKind, placeName, parentPlace } = event;
   if (place === undefined) {

@@ -7,7 +7,7 @@ import { operation, Refusal } from "./operation.ts";
 import { prepareRecorder } from "./record-changes.ts";
 import { numberOrNull, list, optional, record, text, words } from "./wire.ts";
 
-/** Ends an attempt. Without `retryAtMs`, the items of the turn are dead letters. */
+/** Ends an attempt. Without `retryAtMs`, the items of the turn become dead letters. */
 export const failRun = operation(
   record({
     lease: leaseCodec,
@@ -54,7 +54,7 @@ export const failRun = operation(
         const session = { ...held, label: input.lease.session, run: null, ready_ms: null };
         return { next: claims.finish(session, input.claim, nowMs) };
       }
-      // One that was asked to abort is not tried again, and whoever asked must not wait until it would be.
+      // An aborted run is not retried, and its caller must not wait for the time of a retry.
       letGo.run(held.abort === null ? input.retryAtMs : nowMs, held.key);
       if (input.claim === undefined) return { next: undefined };
       const ready = claims.findReady(nowMs, input.claim.holder);

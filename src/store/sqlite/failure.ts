@@ -1,10 +1,10 @@
 import { CortexError } from "../../model/errors.ts";
 
-/** What SQLite and the file system report, in Cortex's words. `where` is the path of the database. */
+/** Turns errors of SQLite and the file system into CortexErrors. `where` is the path of the database. */
 export function storeFailure(cause: unknown, where: string): Error {
   const code = codeOf(cause);
   const why = cause instanceof Error ? cause.message : String(cause);
-  // Ours already, or a mistake of ours that no hint would help against.
+  // A CortexError already, or a bug of ours that no hint would help with.
   if (
     cause instanceof Error &&
     !/^(SQLITE_(?!CONSTRAINT_(NOTNULL|FOREIGNKEY|CHECK|DATATYPE))|E[A-Z]+$)/.test(code)
@@ -53,7 +53,7 @@ export function storeClosed(where: string): CortexError {
   return new CortexError("store_closed", `The store ${where} is closed`, { hint: "Open it again." });
 }
 
-/** Whether it is for lack of room. */
+/** Whether the disk is full. */
 export function isFull(cause: unknown): boolean {
   return ["SQLITE_FULL", "ENOSPC", "EDQUOT"].includes(codeOf(cause));
 }

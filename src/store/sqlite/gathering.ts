@@ -1,4 +1,4 @@
-/** What hooks have asked for of one event, while others may still have something to say about it. */
+/** Dispatches of an event that wait for its other hooks. */
 import type { Database } from "better-sqlite3";
 
 import { SILENCED } from "./dispatch.ts";
@@ -15,7 +15,7 @@ interface AskedRow {
 }
 
 export const prepareGathering = oncePerDatabase((db: Database) => {
-  // What collects has a window of its own.
+  // Items of mode collect have their own window.
   const release = db
     .prepare<[{ event: number; nowMs: number }], number>(
       `update item set due_ms = @nowMs
@@ -39,14 +39,14 @@ export const prepareGathering = oncePerDatabase((db: Database) => {
   const changes = prepareRecorder(db);
 
   return {
-    /** All have said what they have to say: the turn of the event need not wait any longer. */
+    /** All hooks have judged the event: its turn need not wait any longer. */
     end(event: number, { nowMs, wake }: Moment): void {
       const sessions = release.all({ event, nowMs });
       for (const session of sessions) waiting.refreshReady(session, nowMs);
       if (sessions.length > 0) wake("queue");
     },
 
-    /** Lets what a hook has asked for wait longer, where no turn has begun with it. */
+    /** Postpones a hook's dispatch, unless a turn has started with it. */
     hold(
       event: number,
       hook: string,
@@ -58,7 +58,7 @@ export const prepareGathering = oncePerDatabase((db: Database) => {
       waiting.refreshReady(asked.session, nowMs);
     },
 
-    /** Takes back what a hook has asked for, where no turn has begun with it. */
+    /** Withdraws a hook's dispatch, unless a turn has started with it. */
     silence(event: number, hook: string, { nowMs, wake }: Moment): void {
       const asked = findAsked.get(event, hook);
       if (asked === undefined) return;

@@ -1,6 +1,6 @@
 /**
- * What a message from an agent brings with it: whatever the sender's session has come into contact with, and the
- * delegation, where it is work that is waited for or told of.
+ * What a message from an agent carries: the trust marks of the sender's session, and the delegation if the message is
+ * delegated work.
  */
 import type { Database } from "better-sqlite3";
 
@@ -25,8 +25,8 @@ export const delegationCodec = record({
 
 type DelegationInput = Decoded<typeof delegationCodec>;
 
-/** A session with the turn that it is occupied by. */
-export interface Sender {
+/** A session with the turn that it works on. */
+export interface SenderRow {
   readonly key: number;
   readonly turn: number | null;
   readonly turn_id: string | null;
@@ -34,11 +34,11 @@ export interface Sender {
 }
 
 export const prepareHandOver = oncePerDatabase((db: Database) => {
-  const findSender = db.prepare<[string], Sender>(
+  const findSender = db.prepare<[string], SenderRow>(
     `select s.key, r.turn, r.turn_id, r.abort from session s left join run r on r.key = s.run where s.label = ?`,
   );
   const isGiven = db.prepare<[string], number>("select 1 from delegation where id = ?").pluck();
-  // A message that found no room, or was there before, may be settled already.
+  // A message that was dropped on arrival or is repeated may be settled already.
   const insert = db.prepare<[NewRow], { key: number; state: DelegationState }>(
     `insert into delegation (id, caller, caller_turn, ordinal, session, item, waits, state, error, deadline_ms,
                              detail, started_ms, ended_ms)
@@ -55,8 +55,8 @@ export const prepareHandOver = oncePerDatabase((db: Database) => {
   const changes = prepareRecorder(db);
 
   return {
-    /** Undefined: no agent sends it. */
-    findSender({ from, delegation }: Sent): Sender | Refusal | undefined {
+    /** Undefined: the sender is no agent. */
+    findSender({ from, delegation }: Sent): SenderRow | Refusal | undefined {
       if (from === null) return undefined;
       const sender = findSender.get(from);
       if (sender === undefined) return sessionUnknown(from);
@@ -67,7 +67,7 @@ export const prepareHandOver = oncePerDatabase((db: Database) => {
     },
 
     give(
-      sender: Sender,
+      sender: SenderRow,
       delegation: DelegationInput | undefined,
       { session, item }: { readonly session: number; readonly item: number },
       { nowMs, wake }: Moment,
@@ -104,7 +104,7 @@ function notUnderWay(turn: string, session: string): Refusal {
   );
 }
 
-/** Nobody would end the work: the turn has ended all that it has given. */
+/** Nothing would end the work: the aborted turn has already ended its delegations. */
 function beingAborted(turn: string, reason: string): Refusal {
   return new Refusal(
     "state_conflict",

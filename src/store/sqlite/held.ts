@@ -1,24 +1,26 @@
 import type { Database } from "better-sqlite3";
 
+import type { TurnId } from "../../model/ids.ts";
+import type { SessionKey } from "../../model/session-key.ts";
 import { Refusal } from "./operation.ts";
 import { sessionUnknown } from "./unknown.ts";
-import { number, record, text } from "./wire.ts";
+import { number, record, textOf } from "./wire.ts";
 
-export const leaseCodec = record({ session: text, epoch: number });
+export const leaseCodec = record({ session: textOf<SessionKey>(), epoch: number });
 
-/** A session under a valid lease, with the run that it is held for. */
+/** A session with a valid lease, and the run that it is held for. */
 export interface Held {
   readonly key: number;
   readonly epoch: number;
   readonly holder: string;
   readonly head: number | null;
-  readonly head_id: string | null;
+  readonly head_id: TurnId | null;
   readonly agent: string;
   readonly persona: string;
   readonly run: number;
   readonly run_id: string;
   readonly turn: number;
-  readonly turn_id: string;
+  readonly turn_id: TurnId;
   readonly parent: number | null;
   readonly item: number | null;
   readonly source: number | null;
@@ -30,8 +32,8 @@ export interface Held {
 }
 
 /**
- * The fence. A lease is good while the session is held and its epoch has not been passed: whoever takes
- * a session over raises the epoch, and from then on the old holder can write nothing.
+ * The fence. A lease is valid while the session is held with the same epoch: taking a session over raises the epoch,
+ * and the old holder can write nothing from then on.
  */
 export function prepareHeld(
   db: Database,

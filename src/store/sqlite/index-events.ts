@@ -5,9 +5,9 @@ import { operation } from "./operation.ts";
 import { required } from "./row.ts";
 import { number, record } from "./wire.ts";
 
-/** What one step takes in, if it is not one event: some milliseconds of the writer. */
+/** The size of one step, unless a single event is larger: a few milliseconds of the writer. */
 const MAX_STEP_CHARACTERS = 128 * 1024;
-/** Pages of the index that a step tidies up. Left to itself, SQLite would now and then do all of it at once. */
+/** Pages of the index that a step merges. Otherwise SQLite would occasionally merge everything at once. */
 const MERGED_PAGES = 16;
 
 interface Said {
@@ -17,8 +17,8 @@ interface Said {
 }
 
 /**
- * Takes events into the index, in their order, and notes how far it has come in the same transaction: a crash
- * between two steps leaves nothing out and nothing twice.
+ * Indexes events in order and stores the position in the same transaction: a crash between two steps neither skips
+ * nor repeats an event.
  */
 export const indexEvents = operation(record({ max: number }), (db) => {
   const readProgress = db.prepare<[], number>("select position from progress where job = 'search'").pluck();
@@ -53,7 +53,7 @@ export const indexEvents = operation(record({ max: number }), (db) => {
   };
 });
 
-/** A channel as one word, whatever its name: so that a search in a channel that is seldom used is a short one. */
+/** A channel as one indexed word, so that searching a rarely used channel is fast. */
 export function channelWord(channel: string): string {
   return Buffer.from(channel).toString("hex");
 }

@@ -1,9 +1,8 @@
 /**
- * What a session has come into contact with by way of another: a fork by what it begins with, the other side of a
- * message between agents by what it is told. A turn keeps the marks that its session had when it was committed; so
- * the marks of a thread last, also after its session has begun a new one. A fork takes these, with the marks
- * that now have the session which the turn was made in and the sessions that point at the turn: rather one too
- * many than one too few.
+ * Trust marks that a session inherits from another: a fork from its thread, the receiver of a message from its
+ * sender. A turn keeps the marks that its session had at the commit, so a thread keeps its marks after its session
+ * has started another thread. A fork takes those, plus the current marks of the turn's session and of the sessions
+ * that point at the turn: rather one too many than one too few.
  */
 import type { Database } from "better-sqlite3";
 
@@ -12,10 +11,10 @@ import { type Mark, MARKS, readTrust, type Trust, TRUST_SETTING } from "../../mo
 import { oncePerDatabase } from "./once.ts";
 import { prepareRecorder } from "./record-changes.ts";
 
-/** In the settings of a session. */
+/** The path in the settings of a session. */
 export const TRUST_PATH = `$.${TRUST_SETTING}`;
 
-/** The settings that a fork of a turn begins with. */
+/** The initial settings of a fork. */
 export const prepareInheritedSettings = oncePerDatabase((db: Database) => {
   const find = db
     .prepare<[{ turn: number }], string | null>(
@@ -32,7 +31,7 @@ export const prepareInheritedSettings = oncePerDatabase((db: Database) => {
   };
 });
 
-/** Gives a session the marks of another, of which it is told something. */
+/** Gives a session the marks of another session that sent it something. */
 export const prepareShareTrust = oncePerDatabase((db: Database) => {
   const find = db
     .prepare<[number], string | null>(`select settings -> '${TRUST_PATH}' from session where key = ?`)

@@ -5,10 +5,9 @@ import { insertInto } from "./columns.ts";
 import { prepareRecorder } from "./record-changes.ts";
 import { type Decoded, json, record, text, textOf, words, wordsOrNull } from "./wire.ts";
 
-/** Whatever a delivery is given when it is queued: each field is a column of its own. */
+/** The fields of a queued delivery, each a column. */
 export const DELIVERY_FIELDS = {
   id: textOf<DeliveryId>(),
-  target: json,
   channel: text,
   account: words,
   place: words,
@@ -17,13 +16,21 @@ export const DELIVERY_FIELDS = {
   content: wordsOrNull,
 };
 
-export const deliveryCodec = record(DELIVERY_FIELDS);
+export const deliveryCodec = record({ ...DELIVERY_FIELDS, target: json });
 
-const STORED_FIELDS = [...Object.keys(DELIVERY_FIELDS), "turn", "message", "state", "dueMs", "createdMs"];
+const STORED_FIELDS = [
+  ...Object.keys(DELIVERY_FIELDS),
+  "target",
+  "turn",
+  "message",
+  "state",
+  "dueMs",
+  "createdMs",
+];
 
 type DeliveryInput = Decoded<typeof deliveryCodec>;
 
-/** Puts deliveries into the outbox. Without content of its own, a delivery carries the turn's answer. */
+/** Queues deliveries. A delivery without content carries the turn's answer. */
 export function prepareInsertDeliveries(db: Database) {
   const insert = db.prepare(insertInto("delivery", STORED_FIELDS));
   const changes = prepareRecorder(db);

@@ -27,7 +27,7 @@ const placeCodec = record({
   name: wordsOrNull,
 });
 
-/** Whatever an event is given: each field is a column of its own. JSON is text already. */
+/** The fields of a new event, each a column. JSON is text already. */
 export const EVENT_FIELDS = {
   id: textOf<EventId>(),
   atMs: number,
@@ -43,11 +43,9 @@ export const EVENT_FIELDS = {
   metadata: jsonOrNull,
 };
 
-export const eventFieldsCodec = record(EVENT_FIELDS);
-
 export const eventCodec = record({
   ...EVENT_FIELDS,
-  /** Where it happened: from the outermost place to the innermost. Empty: nowhere. */
+  /** From the outermost place to the innermost. Empty: the event has no place. */
   places: list(placeCodec),
   cause: textOrNull,
   returns: number,
@@ -65,7 +63,7 @@ const STORED_FIELDS = [
 
 export type EventInput = Decoded<typeof eventCodec>;
 
-/** Of an answer: the event that its turn was for, and the message that holds its content. */
+/** For an answer: the event that its turn was for, and the message that holds its content. */
 interface Answered {
   readonly source: number | null;
   readonly message: number | null;

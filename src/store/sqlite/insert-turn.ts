@@ -36,7 +36,7 @@ export interface TurnInput {
   readonly startedMs: number;
 }
 
-/** Writes the row that makes a turn of the messages and tool calls that are there under its key. */
+/** Writes the turn's row, which makes the messages and tool calls under its key visible. */
 export function prepareInsertTurn(db: Database) {
   const positionBelow = preparePosition(db);
   const changes = prepareRecorder(db);

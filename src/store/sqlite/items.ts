@@ -1,5 +1,6 @@
 import type { Database } from "better-sqlite3";
 
+import type { ItemId } from "../../model/ids.ts";
 import { firstKey, lastKey } from "./keys.ts";
 import { operation, Refusal } from "./operation.ts";
 import { prepareRecorder } from "./record-changes.ts";
@@ -10,21 +11,18 @@ export const dropItems = operation(record({ items: list(text), policy: text }), 
   const find = db.prepare<[string], ItemRow>(
     "select key, id, session, state, policy, turn from item where id = ?",
   );
-  const waiting = prepareWaiting(db);
-  const forget = prepareForget(db);
-  return ({ items, policy }, { nowMs, wake }): string[] | Refusal => {
+  const drop = prepareDropQueued(db);
+  return ({ items, policy }, { nowMs, wake }): ItemId[] | Refusal => {
     const rows = items.map((id) => find.get(id) ?? itemUnknown(id));
     const missing = rows.find((row) => row instanceof Refusal);
     if (missing !== undefined) return missing;
-    const dropped: string[] = [];
+    const dropped: ItemId[] = [];
     for (const row of rows) {
       if (row instanceof Refusal) continue;
       // A previous attempt at this call may have dropped it already.
       if (row.state === "dropped" && row.policy === policy) dropped.push(row.id);
       if (row.state !== "queued") continue;
-      waiting.dropItem(row.key, policy, nowMs);
-      if (row.turn !== null) forget(row.turn); // a dead letter waiting for its retry
-      waiting.refreshReady(row.session, nowMs);
+      drop(row, policy, nowMs);
       dropped.push(row.id);
     }
     if (dropped.length > 0) wake("queue");
@@ -54,7 +52,7 @@ export const retryDead = operation(record({ item: text }), (db) => {
   };
 });
 
-/** The journal goes with the last hope that it is replayed. */
+/** The journal is removed, since nothing can replay it any more. */
 export const dropDead = operation(record({ item: text }), (db) => {
   const findDead = prepareFindDead(db);
   const drop = db
@@ -76,8 +74,19 @@ export const dropDead = operation(record({ item: text }), (db) => {
   };
 });
 
-/** Removes the journal of a turn that will never be, unless another of its items still waits. */
-export function prepareForget(db: Database): (turn: number) => void {
+/** Drops an item that is queued. */
+export function prepareDropQueued(db: Database) {
+  const waiting = prepareWaiting(db);
+  const forget = prepareForget(db);
+  return (item: Pick<ItemRow, "key" | "session" | "turn">, policy: string, nowMs: number): void => {
+    waiting.dropItem(item.key, policy, nowMs);
+    if (item.turn !== null) forget(item.turn); // a dead letter waiting for its retry
+    waiting.refreshReady(item.session, nowMs);
+  };
+}
+
+/** Removes the journal of a turn that will never exist, unless another of its items still waits. */
+function prepareForget(db: Database): (turn: number) => void {
   const isWanted = db
     .prepare<[number, number], number>(
       `select 1 from item i join run r on r.session = i.session
@@ -95,7 +104,7 @@ export function prepareForget(db: Database): (turn: number) => void {
 
 interface ItemRow {
   readonly key: number;
-  readonly id: string;
+  readonly id: ItemId;
   readonly session: number;
   readonly state: string;
   readonly policy: string | null;

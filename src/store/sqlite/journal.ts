@@ -1,5 +1,5 @@
 /**
- * The journal of a run. Its rows are the rows of the turn to be: see schema.ts.
+ * The journal of a run. Its rows become the content of the turn: see schema.ts.
  */
 import type { Database } from "better-sqlite3";
 
@@ -59,7 +59,7 @@ const resultCodec = record({
   completedAtMs: number,
 });
 
-/** One of the three. */
+/** Exactly one of the three. */
 export const entryCodec = record({
   message: optional(
     record({
@@ -76,6 +76,8 @@ export const entryCodec = record({
 });
 
 type EntryInput = Decoded<typeof entryCodec>;
+type MessageEntry = NonNullable<EntryInput["message"]>;
+type ResultInput = Decoded<typeof resultCodec>;
 
 export const journal = operation(
   record({ lease: leaseCodec, run: text, entries: list(entryCodec) }),
@@ -101,29 +103,22 @@ export const pin = operation(record({ lease: leaseCodec, run: text, pinned: json
   };
 });
 
-/** The run that writes, in its session. */
+/** The run that writes to its journal. */
 type Writing = Pick<Held, "key" | "run" | "turn" | "turn_id" | "abort">;
+
+/** True: the entry was written. False: it was there already. */
+type Written = boolean | Refusal;
 
 /** Writes entries under the turn of a run; a refusal undoes them all. */
 export function prepareJournal(
   db: Database,
 ): (run: Writing, entries: readonly EntryInput[], nowMs: number) => Refusal | undefined {
-  const { insertMessage, insertToolCall } = prepareContent(db);
-  const findMessage = db.prepare<[number], MessageInput>(
-    "select id, role, content, body, at_ms as atMs from message where key = ?",
-  );
-  const findCall = db.prepare<[number], { call_id: string; status: string; result: string | null }>(
-    "select call_id, status, result from tool_call where key = ?",
-  );
-  const finishCall = db.prepare(
-    "update tool_call set status = ?, result = ?, child_session = ?, completed_ms = ? where key = ?",
-  );
+  const writeMessage = prepareWriteMessage(db);
+  const calls = prepareWriteCalls(db);
   const addProgress = db.prepare(
     "update run set progress = progress + ?, merged = merged + ?, cost_usd = cost_usd + ? where key = ?",
   );
-  const taken = prepareTakenItems(db);
   const usage = prepareCountUsage(db);
-  const changes = prepareRecorder(db);
 
   return (run, entries, nowMs) => {
     let written = 0;
@@ -134,58 +129,81 @@ export function prepareJournal(
       if (outcome instanceof Refusal) return outcome;
       if (!outcome) continue;
       written++;
-      merged += entry.message?.items.length ?? 0;
-      costUsd += entry.message?.costUsd ?? 0;
-      if (entry.message !== undefined) usage.ofSession(run.key, entry.message.used, nowMs);
+      if (entry.message === undefined) continue;
+      merged += entry.message.items.length;
+      costUsd += entry.message.costUsd ?? 0;
+      usage.ofSession(run.key, entry.message.used, nowMs);
     }
     if (written > 0) addProgress.run(written, merged, costUsd, run.run);
     return undefined;
   };
 
-  /** True: it was written. False: it was there already. */
-  function writeEntry(run: Writing, entry: EntryInput): boolean | Refusal {
-    const base = firstKey(run.turn);
-    if (entry.message !== undefined) {
-      const { place, message, items, dispatches } = entry.message;
-      const there = findMessage.get(base + place);
-      if (there !== undefined) {
-        const same = sameMessage(there, message) && taken.all(items, run.turn);
-        return same ? false : conflict(`message ${place}`, message.id);
-      }
-      if (place > 0 && findMessage.get(base + place - 1) === undefined) return gap(`message ${place}`);
-      // A message that came after the abort, or caused it, must not end with the turn.
-      if (run.abort !== null && !taken.all(items, run.turn)) return beingAborted(run.turn_id);
-      const refused = taken.take(items, run, dispatches);
-      if (refused !== undefined) return refused;
-      insertMessage(base + place, message);
-      changes.messages(run.run, place, 1);
-      return true;
+  function writeEntry(run: Writing, { message, call, result }: EntryInput): Written {
+    if (message !== undefined) return writeMessage(run, message);
+    return call === undefined ? calls.finish(run, required(result)) : calls.start(run, call);
+  }
+}
+
+function prepareWriteMessage(db: Database): (run: Writing, entry: MessageEntry) => Written {
+  const find = db.prepare<[number], MessageInput>(
+    "select id, role, content, body, at_ms as atMs from message where key = ?",
+  );
+  const { insertMessage } = prepareContent(db);
+  const taken = prepareTakenItems(db);
+  const changes = prepareRecorder(db);
+
+  return (run, { place, message, items, dispatches }) => {
+    const key = firstKey(run.turn) + place;
+    const there = find.get(key);
+    if (there !== undefined) {
+      const same = sameMessage(there, message) && taken.all(items, run.turn);
+      return same ? false : conflict(`message ${place}`, message.id);
     }
-    if (entry.call !== undefined) {
-      const there = findCall.get(base + entry.call.ordinal);
-      if (there !== undefined) {
-        return there.call_id === entry.call.callId
-          ? false
-          : conflict(`call ${entry.call.ordinal}`, entry.call.callId);
-      }
-      const { ordinal } = entry.call;
-      if (ordinal > 0 && findCall.get(base + ordinal - 1) === undefined) return gap(`call ${ordinal}`);
-      insertToolCall(base, entry.call);
+    if (place > 0 && find.get(key - 1) === undefined) return gap(`message ${place}`);
+    // A message that came after the abort, or caused it, must not become part of the aborted turn.
+    if (run.abort !== null && !taken.all(items, run.turn)) return beingAborted(run.turn_id);
+    const refused = taken.take(items, run, dispatches);
+    if (refused !== undefined) return refused;
+    insertMessage(key, message);
+    changes.messages(run.run, place, 1);
+    return true;
+  };
+}
+
+function prepareWriteCalls(db: Database) {
+  const find = db.prepare<[number], { call_id: string; status: string; result: string | null }>(
+    "select call_id, status, result from tool_call where key = ?",
+  );
+  const update = db.prepare(
+    "update tool_call set status = ?, result = ?, child_session = ?, completed_ms = ? where key = ?",
+  );
+  const { insertToolCall } = prepareContent(db);
+  const changes = prepareRecorder(db);
+  return {
+    start(run: Writing, call: ToolCallInput): Written {
+      const { ordinal, callId } = call;
+      const base = firstKey(run.turn);
+      const there = find.get(base + ordinal);
+      if (there !== undefined) return there.call_id === callId ? false : conflict(`call ${ordinal}`, callId);
+      if (ordinal > 0 && find.get(base + ordinal - 1) === undefined) return gap(`call ${ordinal}`);
+      insertToolCall(base, call);
       changes.call(run.run, ordinal, "started");
       return true;
-    }
-    const { ordinal, status, result, childSession, completedAtMs } = entry.result!;
-    const there = findCall.get(base + ordinal);
-    if (there === undefined) return conflict(`call ${ordinal}`, "a result without its call");
-    if (there.status !== "started") {
-      return there.status === status && there.result === result
-        ? false
-        : conflict(`call ${ordinal}`, "another result");
-    }
-    finishCall.run(status, result, childSession, completedAtMs, base + ordinal);
-    changes.call(run.run, ordinal, status);
-    return true;
-  }
+    },
+
+    finish(run: Writing, { ordinal, status, result, childSession, completedAtMs }: ResultInput): Written {
+      const key = firstKey(run.turn) + ordinal;
+      const there = find.get(key);
+      if (there === undefined) return conflict(`call ${ordinal}`, "a result without its call");
+      if (there.status !== "started") {
+        const same = there.status === status && there.result === result;
+        return same ? false : conflict(`call ${ordinal}`, "another result");
+      }
+      update.run(status, result, childSession, completedAtMs, key);
+      changes.call(run.run, ordinal, status);
+      return true;
+    },
+  };
 }
 
 function beingAborted(turn: string): Refusal {
@@ -237,7 +255,7 @@ function sameMessage(a: MessageInput, b: MessageInput): boolean {
   );
 }
 
-/** Items that a message brings into the turn of a run. */
+/** The items that a journalled message takes into its turn. */
 function prepareTakenItems(db: Database) {
   const takeItem = db
     .prepare<[number, string, number], number>(
@@ -248,7 +266,7 @@ function prepareTakenItems(db: Database) {
   const isTaken = db
     .prepare<[string, number], number>("select 1 from item where id = ? and turn = ?")
     .pluck();
-  // What was dropped stays so; that it has a turn says that it was told of.
+  // A dropped item stays dropped; its turn is the one that was told.
   const tellDropped = db.prepare(
     `update item set turn = ?
      where id = ? and session = ? and state = 'dropped' and policy = 'summarize' and turn is null`,
@@ -262,7 +280,7 @@ function prepareTakenItems(db: Database) {
     .pluck();
   const changes = prepareRecorder(db);
   return {
-    /** Whether all of them are part of the turn already. */
+    /** Whether all items are part of the turn already. */
     all: (items: readonly string[], turn: number): boolean =>
       items.every((item) => isTaken.get(item, turn) !== undefined),
 

@@ -7,7 +7,7 @@ import { operation } from "./operation.ts";
 import { prepareRecorder } from "./record-changes.ts";
 import { number, list, record, text } from "./wire.ts";
 
-/** One request for each session that is wanted, because each may need ids of its own. */
+/** One request per session, because each may need its own ids. */
 export const leaseSessions = operation(record({ requests: list(claimCodec) }), (db) => {
   const claims = prepareClaims(db);
   return ({ requests }, { nowMs }): ClaimRow[] => {
@@ -25,7 +25,7 @@ export const leaseSessions = operation(record({ requests: list(claimCodec) }), (
   };
 });
 
-/** Answers with the places, in the list that was given, of the leases that are lost. */
+/** Returns the positions of the lost leases in the list. */
 export const renewLeases = operation(
   record({ holder: text, ttlMs: number, leases: list(leaseCodec) }),
   (db) => {
@@ -62,8 +62,8 @@ export const releaseLeases = operation(record({ leases: list(leaseCodec) }), (db
 });
 
 /**
- * What the start of the only writer does: whoever held a lease before is dead. Runs stay as they were,
- * so that whoever claims them next counts the interruption; a send that was under way is `unknown`.
+ * Voids all leases when the writer starts, since their holders are dead. Runs keep their state, so that the next
+ * claim counts the interruption; an unfinished send becomes `unknown`.
  */
 export function voidLeases(db: Database, nowMs: number): void {
   const changes = prepareRecorder(db);

@@ -1,9 +1,9 @@
 /**
- * One writer for each database, over all processes and containers that share its disk.
+ * One writer per database, across all processes and containers that share its disk.
  *
- * What decides is a lock of the system, held on a file beside the database for as long as the process
- * lives: when the process dies, however it dies, the lock is free. SQLite takes it, since Node has no call
- * for it. A second file says who holds it, for the message that others get: process id and when it started.
+ * An operating-system lock decides, on a file next to the database, held for the life of the process: when the
+ * process dies, the lock is free. SQLite takes the lock, since Node has no call for it. A second file names the
+ * holder (process id and start time) for the error message of others.
  */
 import { renameSync, rmSync } from "node:fs";
 import Database from "better-sqlite3";
@@ -17,7 +17,7 @@ interface Owner {
   readonly startedAt: string;
 }
 
-/** Takes the lock until it is disposed of. Refuses with `store_locked` where somebody has it. */
+/** Takes the lock until it is disposed of. Throws `store_locked` if another process holds it. */
 export function takeLock(path: string): Disposable {
   requireOwnDatabase(path);
   const note = `${path}.lock`;

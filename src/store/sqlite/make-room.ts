@@ -2,7 +2,7 @@ import type { Database } from "better-sqlite3";
 
 import { prepareWaiting } from "./waiting.ts";
 
-/** free: there was room. made: others were dropped for it. none: the new item is the one to be dropped. */
+/** free: the queue had room. made: other items were dropped. none: the new item has to be dropped. */
 type Room = "free" | "made" | "none";
 
 interface Pressure {
@@ -17,7 +17,7 @@ interface WaitingRow {
 
 const ALL = -1;
 
-/** Drops what a new item pushes out of its session: by interrupting, or because the queue is full. */
+/** Drops the items that a new item displaces: by interrupting, or because the queue is full. */
 export function prepareMakeRoom(db: Database): (session: number, pressure: Pressure, nowMs: number) => Room {
   const findWaiting = db.prepare<[number, number], WaitingRow>(
     `select key, turn from item where session = ? and settled_ms is null and state = 'queued' order by key limit ?`,
@@ -30,7 +30,7 @@ export function prepareMakeRoom(db: Database): (session: number, pressure: Press
     const dropsOld = drains !== null || cap?.drop !== "new";
     const waiting = findWaiting.all(session, dropsOld ? ALL : max);
     const excess = waiting.length - max + 1;
-    // A turn that is to be tried again keeps its items.
+    // A turn that waits for a retry keeps its items.
     const free = dropsOld ? waiting.filter(({ turn }) => turn === null) : [];
     if (excess > free.length) return "none";
     const victims = drains === null ? free.slice(0, Math.max(excess, 0)) : free;

@@ -6,10 +6,10 @@ import { requireOwnDatabase } from "./connection.ts";
 import { MIGRATIONS, type Migration } from "./schema.ts";
 import { VIEWS } from "./views.ts";
 
-/** "Ctx1": in the header of every database of ours, so that one of another program is left alone. */
+/** "Ctx1" in the header of every Cortex database, so that databases of other programs are left alone. */
 const APPLICATION_ID = 0x43_74_78_31;
 
-/** Looks at a file, if there is one, through a connection that cannot change it. */
+/** Inspects a file, if it exists, through a read-only connection. */
 export function inspectDatabase(path: string): void {
   requireOwnDatabase(path);
   if (!existsSync(path) || statSync(path).size === 0) return;
@@ -21,7 +21,7 @@ export function inspectDatabase(path: string): void {
   }
 }
 
-/** Refuses a database that is not ours or is too new. Writes nothing. */
+/** Throws if a database is not a Cortex database or is too new. Writes nothing. */
 export function checkDatabase(db: Database.Database, path: string, migrations = MIGRATIONS): void {
   const application = db.pragma("application_id", { simple: true });
   if (application !== APPLICATION_ID && !(application === 0 && isEmpty(db))) {
@@ -42,7 +42,7 @@ export function checkDatabase(db: Database.Database, path: string, migrations = 
   }
 }
 
-/** Refuses also what is too old to be read as it is: only the one that writes brings it up to date. */
+/** Also throws if the database has an older schema, which only the writer migrates. */
 export function checkCurrent(db: Database.Database, path: string): void {
   checkDatabase(db, path);
   const version = versionOf(db);
@@ -57,7 +57,7 @@ export function checkCurrent(db: Database.Database, path: string): void {
   );
 }
 
-/** Brings the schema up to date, all in one transaction: what is left half-way, no program knows. */
+/** Migrates the schema in one transaction, since no program could read a half-migrated database. */
 export function migrate(db: Database.Database, migrations = MIGRATIONS): void {
   const missing = migrations.filter(({ version }) => version > versionOf(db));
   if (missing.length > 0) inTransaction(db, () => missing.forEach((migration) => apply(db, migration)));
@@ -81,7 +81,7 @@ function dropViews(db: Database.Database): void {
   for (const name of names) db.exec(`drop view "${name}"`);
 }
 
-/** As SQLite keeps it, so that a view which was edited is noticed. */
+/** The definition as SQLite stores it, so that an edited view is noticed. */
 function viewText([name, sql]: readonly [string, string]): string {
   return `CREATE VIEW ${name} as ${sql}`;
 }
@@ -105,12 +105,12 @@ function inTransaction(db: Database.Database, change: () => void): void {
   }
 }
 
-/** SQLite reads the whole schema for this: only asked where nothing else tells. */
+/** SQLite reads the whole schema for this, so it comes last. */
 function isEmpty(db: Database.Database): boolean {
   return db.prepare("select count(*) from sqlite_schema").pluck().get() === 0;
 }
 
-/** Of the schema. 0: there is none yet. */
+/** The version of the schema. 0: none yet. */
 export function versionOf(db: Database.Database): number {
   return db.pragma("user_version", { simple: true }) as number;
 }

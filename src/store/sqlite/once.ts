@@ -12,7 +12,7 @@ export function oncePerDatabase<T>(prepare: (db: Database) => T): (db: Database)
   };
 }
 
-/** Statements are prepared when they are first needed: most of them never are. */
+/** Prepares statements on first use: most are never used. */
 export function lazily<T>(prepare: () => T): () => T {
   let prepared: T | undefined;
   return () => (prepared ??= prepare());

@@ -1,6 +1,6 @@
 /**
- * What an operation of the writer is: a codec for its input, and a function that runs inside the
- * savepoint of one batch. Statements are prepared once, when they are first needed.
+ * An operation of the writer: a codec for its input, and a function that runs inside a savepoint of a batch.
+ * Statements are prepared once, on first use.
  */
 import type { Database } from "better-sqlite3";
 
@@ -13,16 +13,15 @@ export interface Operation<T, In, Out> {
   readonly prepare: (db: Database) => (input: T, moment: Moment) => Out | Refusal;
 }
 
-/** When the operation was asked for, and whom it concerns. */
+/** When the operation was requested, and a way to wake those that it concerns. */
 export interface Moment {
   readonly nowMs: number;
   readonly wake: (topic: WakeTopic) => void;
 }
 
 /**
- * The answer no. It is a value, decided before the first write wherever that is possible, so that it
- * costs its neighbours in the batch nothing. Its savepoint is undone in any case, and the caller gets
- * it as a CortexError.
+ * A refused operation. It is a value, decided before the first write if possible, so that it costs its neighbours in
+ * the batch nothing. Its savepoint is undone in any case, and the caller gets a CortexError.
  */
 export class Refusal {
   readonly code: ErrorCode;
@@ -35,7 +34,7 @@ export class Refusal {
     this.hint = hint;
   }
 
-  /** For a read, which refuses on the caller's side. */
+  /** For reads, which throw on the caller's side. */
   toError(): CortexError {
     return new CortexError(this.code, this.message, { hint: this.hint });
   }

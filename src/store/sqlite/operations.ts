@@ -1,4 +1,4 @@
-/** All that the writer can do. Their order is the code by which they travel. */
+/** All operations of the writer. Their position is their code on the wire. */
 import { acceptEvent } from "./accept-event.ts";
 import { answerApproval, expireApprovals, useApproval } from "./approvals.ts";
 import { commitTurn } from "./commit-turn.ts";

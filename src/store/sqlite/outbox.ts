@@ -1,10 +1,11 @@
 /**
- * The outbox. Of each target only the oldest unsettled delivery can be claimed, which is what keeps the
- * order; a claim has an epoch of its own, so that a sender who was thought dead can record nothing.
+ * The outbox. For each target only the oldest unsettled delivery can be claimed, which keeps the order. Each claim
+ * has its own epoch, so that a sender that was presumed dead can record nothing.
  */
 import type { Database } from "better-sqlite3";
 
-import type { ChunkOutcome, DeliveryState } from "../store.ts";
+import type { DeliveryId } from "../../model/ids.ts";
+import type { ChunkOutcome, DeliveryClaim, DeliveryState } from "../store.ts";
 import { leaseCodec, prepareHeld } from "./held.ts";
 import { deliveryCodec, prepareInsertDeliveries } from "./insert-delivery.ts";
 import { operation, Refusal } from "./operation.ts";
@@ -31,7 +32,7 @@ interface DeliveryRow {
   readonly state: string;
 }
 
-/** What a turn sends before it is over. */
+/** Queues a delivery of a turn before the turn ends. */
 export const addDelivery = operation(
   record({ lease: leaseCodec, run: text, delivery: deliveryCodec }),
   (db) => {
@@ -49,7 +50,7 @@ export const addDelivery = operation(
   },
 );
 
-/** What Cortex itself has to say. */
+/** Queues a notice of Cortex itself. */
 export const addNotice = operation(record({ delivery: deliveryCodec }), (db) => {
   const isThere = db.prepare<[string], number>("select 1 from delivery where id = ?").pluck();
   const insertDeliveries = prepareInsertDeliveries(db);
@@ -61,10 +62,10 @@ export const addNotice = operation(record({ delivery: deliveryCodec }), (db) => 
   };
 });
 
-/** A send that was cut off by the end of its lease is `unknown`, like one that was cut off by a crash. */
+/** A send cut off by the expiry of its lease is `unknown`, like one cut off by a crash. */
 export const claimDeliveries = operation(record({ holder: text, ttlMs: number, max: number }), (db) => {
   const expire = prepareExpire(db);
-  const find = db.prepare<[number, number], DeliveryRow & { id: string }>(
+  const find = db.prepare<[number, number], DeliveryRow & { id: DeliveryId; state: DeliveryClaim["state"] }>(
     `select d.key, d.id, d.epoch, d.state from delivery d
      where d.settled_ms is null and d.state <> 'sending' and d.due_ms <= ?
        and not exists (select 1 from delivery e
@@ -171,7 +172,7 @@ export const settleChunk = operation(
   },
 );
 
-/** Nothing could be sent at all: no chunk is touched. */
+/** Nothing was sent at all, so no chunk changes. */
 export const failDelivery = operation(
   record({ fence: fenceCodec, kind: textOf<"retry" | "dead">(), error: words, retryAtMs: numberOrNull }),
   (db) => {
@@ -237,7 +238,7 @@ export const dropDeadDelivery = operation(record({ delivery: text }), (db) => {
   };
 });
 
-/** Ends claims whose time is over, whoever held them: what is sent under an old claim cannot be recorded. */
+/** Ends expired claims. Their holders can record nothing any more. */
 function prepareExpire(db: Database): (nowMs: number) => void {
   const findExpired = db.prepare<[number], { key: number }>(
     "select key from delivery where settled_ms is null and due_ms <= ? and state = 'sending'",
@@ -248,7 +249,7 @@ function prepareExpire(db: Database): (nowMs: number) => void {
   };
 }
 
-/** A chunk that was under way may have arrived: then the delivery is to be reconciled, not sent again. */
+/** A chunk that was being sent may have arrived, so the delivery must be reconciled, not sent again. */
 function prepareAbandon(db: Database): (delivery: number, dueMs: number) => void {
   const doubt = db.prepare("update chunk set state = 'unknown' where delivery = ? and state = 'sending'");
   const isDoubtful = db
@@ -266,7 +267,7 @@ function prepareAbandon(db: Database): (delivery: number, dueMs: number) => void
   };
 }
 
-/** Ends a claim without success. The epoch stays, so that the same call is known when it comes again. */
+/** Ends a claim without success. The epoch stays, so that a repeated call is recognized. */
 function prepareEnd(db: Database) {
   const leave = db.prepare(
     "update delivery set state = ?, holder = null, error = ?, due_ms = coalesce(?, due_ms), settled_ms = ? where key = ?",

@@ -1,24 +1,24 @@
 /**
- * Lists, a page at a time. A cursor is the place of the last row that was given out, by the values that
- * the list is ordered by, so that rows which arrive later move nothing.
+ * Lists, a page at a time. A cursor is the position of the last row returned, by the values that the list is ordered
+ * by, so that rows that arrive later shift nothing.
  */
 import { CortexError } from "../../model/errors.ts";
 import { DEFAULT_PAGE, type Listed, type ListOptions, MAX_PAGE } from "../store.ts";
 
-/** A place before every other: lists go from the newest to the oldest. */
+/** A position before all others: lists go from newest to oldest. */
 export const START = Number.MAX_SAFE_INTEGER;
 
 interface Listing<Row, Item> {
-  /** Part of its cursors, so that one list does not take another's. */
+  /** Part of its cursors, so that a list rejects another list's cursor. */
   readonly name: string;
   readonly options: ListOptions | undefined;
-  /** At most `limit` rows that come after a place. */
+  /** At most `limit` rows after a position. */
   readonly find: (after: Place, limit: number) => Row[];
   readonly place: (row: Row) => Place;
   readonly toItem: (row: Row) => Item;
 }
 
-/** The value that a list is ordered by, and the key that decides between equals. */
+/** The value that a list is ordered by, and the key that breaks ties. */
 type Place = readonly [value: number, key: number];
 
 export function listPage<Row, Item>(listing: Listing<Row, Item>): Listed<Item> {
@@ -27,7 +27,8 @@ export function listPage<Row, Item>(listing: Listing<Row, Item>): Listed<Item> {
   const after = options.cursor === undefined ? ([START, START] as const) : readCursor(name, options.cursor);
   const rows = find(after, limit + 1); // one more tells whether there is another page
   const items = rows.slice(0, limit);
-  const next = rows.length > limit ? `${name}.${place(items.at(-1)!).join(".")}` : undefined;
+  const last = rows.length > limit ? items.at(-1) : undefined;
+  const next = last === undefined ? undefined : `${name}.${place(last).join(".")}`;
   return { items: items.map(toItem), next };
 }
 
@@ -46,10 +47,9 @@ export function checkCount(count: number): number {
 }
 
 function readCursor(name: string, cursor: string): Place {
-  const [list, ...numbers] = cursor.split(".");
-  const place = numbers.map(Number);
-  const wellFormed = numbers.every((text) => /^-?\d{1,16}$/.test(text)) && place.every(Number.isSafeInteger);
-  if (list === name && place.length === 2 && wellFormed) return [place[0]!, place[1]!];
+  const [list, value, key] = /^([\w-]+)\.(-?\d{1,16})\.(-?\d{1,16})$/.exec(cursor)?.slice(1) ?? [];
+  const place = [Number(value), Number(key)] as const;
+  if (list === name && place.every(Number.isSafeInteger)) return place;
   throw new CortexError("request_invalid", `Invalid cursor ${JSON.stringify(cursor)} for ${name}`, {
     hint: "Pass `next` of the previous page, or omit the cursor to start over.",
   });

@@ -1,4 +1,4 @@
-/** Takes what was said out of rows that are old: see prunable.ts for which, and for what stays. */
+/** Removes the text of old rows: see prunable.ts for which rows, and what stays. */
 import type { Database } from "better-sqlite3";
 
 import { ANSWER_ADAPTER } from "../../model/event.ts";
@@ -17,7 +17,7 @@ interface Asked {
 }
 
 interface Pruner {
-  /** Keys of rows that are prunable, in order, from behind a place. */
+  /** Keys of prunable rows, in order, after a position. */
   readonly find: (asked: Asked, nowMs: number) => number[];
   readonly prune: (key: number, nowMs: number) => void;
 }
@@ -39,12 +39,12 @@ export const prune = operation(record({ kind: text, beforeMs: number, after: num
   };
 });
 
-/** Pages of the index that a step writes anew: some milliseconds of the writer. */
+/** Pages of the index that a step rewrites: a few milliseconds of the writer. */
 const MERGED_PAGES = 64;
 
 /**
- * What is deleted from the index is only marked so there, and its words can still be read. They are gone when all parts
- * of the index are merged into one, step by step; the first one begins it.
+ * The index only marks deleted rows, and their words remain readable until all segments of the index are merged into
+ * one. This is done step by step; the first step starts it.
  */
 export const forgetWords = operation(record({ isFirst: number }), (db) => {
   const merge = db.prepare("insert into search (search, rank) values ('merge', ?)");
@@ -56,7 +56,7 @@ export const forgetWords = operation(record({ isFirst: number }), (db) => {
   };
 });
 
-/** What is not used any more is written over. That costs as much as writing, which is why it is not always so. */
+/** Overwrites freed space. This costs as much as writing, so it is only on here. */
 function writingOver(db: Database, change: () => void): void {
   db.pragma("secure_delete = on");
   try {
@@ -66,7 +66,7 @@ function writingOver(db: Database, change: () => void): void {
   }
 }
 
-/** An error or a reason may quote what was said. That there was one stays. */
+/** An error or a reason may quote text, so a placeholder replaces it. */
 const GONE = "(pruned)";
 
 function gone(column: string): string {
@@ -75,7 +75,7 @@ function gone(column: string): string {
 
 const RUN_WORDS = `pinned = null, ${gone("error")}, ${gone("abort")}`;
 
-/** Which turns are kept is found out once for a pass, and in each step, for those sessions that were used since. */
+/** Kept turns are determined once per pass, and in each step for sessions used since. */
 function pruneTurns(db: Database): Pruner {
   const readKept = db
     .prepare<[Pick<Asked, "beforeMs">], number>(`${KEPT_TURNS} select distinct key from kept`)
@@ -92,14 +92,14 @@ function pruneTurns(db: Database): Pruner {
   const emptyCalls = db.prepare(
     "update tool_call set params = 'null', result = null where key between ? and ?",
   );
-  // What its attempts were told, the prompt of the system say. The last of them is the only one that has completed.
+  // What its attempts were given, such as the system prompt. Only the last one completed.
   const emptyRuns = db.prepare(
     `update run set ${RUN_WORDS} where turn_id = (select id from turn where key = @key) and state <> 'completed'`,
   );
   const emptyLastRun = db.prepare(
     `update run set ${RUN_WORDS} where key = (select run from turn where key = @key)`,
   );
-  // Its event is pruned later, and by the next prune if this one is cut off: until then nobody is to find it by its words.
+  // Its event is pruned later, by the next prune if this one is cut off; search must not find its words until then.
   const forgetAnswer = db.prepare(
     `delete from search
      where rowid = (select seq from event where id = '${ANSWER_ADAPTER}:' || (select id from turn where key = ?))`,
@@ -137,7 +137,7 @@ function pruneTurns(db: Database): Pruner {
   }
 }
 
-/** With what hooks said to them, and what was made of them on the way to a session. */
+/** Events, with their hook runs and dispatches. */
 function pruneEvents(db: Database): Pruner {
   const find = db.prepare<[Asked], number>(
     `select e.seq from event e left join turn t on t.key = e.message / 65536
@@ -154,7 +154,7 @@ function pruneEvents(db: Database): Pruner {
   const emptyDelegations = db.prepare(
     `update delegation set ${gone("error")} where item in (select key from item where event = ?)`,
   );
-  // Of a dead letter that was given up there is no turn with which its attempts would go.
+  // A dropped dead letter has no turn that its attempts would be pruned with.
   const isGivenUp = db.prepare(
     "select 1 from item where event = ? and state = 'dropped' and turn is not null",
   );
@@ -189,7 +189,7 @@ function pruneDeliveries(db: Database): Pruner {
   };
 }
 
-/** Which tool was asked for, who decided and how, stays. */
+/** The tool, the decision and who made it stay. */
 function pruneApprovals(db: Database): Pruner {
   const find = db.prepare<[Asked], number>(
     `select a.key from approval a where a.key > @after and ${PRUNABLE.approvals} order by a.key limit @max`,
@@ -202,7 +202,7 @@ function pruneApprovals(db: Database): Pruner {
   return { find: (asked) => find.pluck().all(asked), prune: (key) => void empty.run(key) };
 }
 
-/** Which steps there were, how they ended and what they cost stays. */
+/** Steps, their outcomes and costs stay. */
 function pruneRelays(db: Database): Pruner {
   const find = db.prepare<[Asked], number>(
     `select r.key from relay r where r.key > @after and ${PRUNABLE.relays} order by r.key limit @max`,
@@ -228,7 +228,7 @@ function pruneRelays(db: Database): Pruner {
   };
 }
 
-/** Of a relay's record, what people and agents have said in it. */
+/** Removes what people and agents said from a relay's record. */
 interface RecordedRelay {
   readonly agents?: Readonly<Record<string, object>>;
   readonly metadata?: Readonly<Record<string, unknown>> | null;

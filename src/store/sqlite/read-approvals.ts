@@ -7,7 +7,6 @@ import {
   type RunId,
   type TurnId,
 } from "../../model/ids.ts";
-import type { Json } from "../../model/json.ts";
 import type { SessionKey } from "../../model/session-key.ts";
 import type {
   Approval,
@@ -19,7 +18,7 @@ import type {
 } from "../store.ts";
 import { NEVER_MS } from "./approval-requests.ts";
 import { listPage } from "./page.ts";
-import { json, maybe } from "./row.ts";
+import { parseJson, maybe } from "./row.ts";
 
 interface ApprovalRow {
   readonly key: number;
@@ -51,8 +50,7 @@ type Filter = ListOptions & { readonly state?: ApprovalState; readonly session?:
 
 export function prepareReadApprovals(db: Database) {
   const find = db.prepare<[string], ApprovalRow>(`select ${COLUMNS} from ${TABLES} where a.id = ?`);
-  // There are as many as people were asked: few enough to be looked through, but for those that are open, which
-  // have an index.
+  // Requests are few enough to scan; open ones have an index.
   const list = db.prepare<[FilterValues], ApprovalRow>(
     `select ${COLUMNS} from ${TABLES}
      where a.key < @key and (@state is null or a.state = @state) and ${IN_SESSION}
@@ -124,7 +122,7 @@ function toApproval(row: ApprovalRow): Approval {
     id: row.id,
     kind: row.kind,
     callHash: row.call_hash,
-    request: JSON.parse(row.request) as Json,
+    request: parseJson(row.request),
     expiresAtMs: row.expires_ms === NEVER_MS ? undefined : row.expires_ms,
     session: row.session,
     chat: row.chat ?? row.session,
@@ -132,7 +130,7 @@ function toApproval(row: ApprovalRow): Approval {
     turn: row.turn,
     run: row.run,
     state: row.state,
-    answer: json(row.answer) as ApprovalAnswer | undefined,
+    answer: parseJson(row.answer) as ApprovalAnswer | undefined,
     askedAtMs: row.asked_ms,
     answeredAtMs: row.answered_ms ?? undefined,
   };

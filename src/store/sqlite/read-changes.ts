@@ -5,16 +5,16 @@ import type { RelayId, RunId, TurnId } from "../../model/ids.ts";
 import type { SessionKey } from "../../model/session-key.ts";
 import type { Change, ChangeBody, Changes, DelegationState, ItemState } from "../store.ts";
 import {
-  APPROVAL_STATES,
-  CALL_STATUSES,
-  DELEGATION_STATES,
-  DELIVERY_STATES,
+  APPROVAL_STATE_CODES,
+  CALL_STATUS_CODES,
+  DELEGATION_STATE_CODES,
+  DELIVERY_STATE_CODES,
   FACT,
   HOOK_OUTCOMES,
-  HOOK_STATES,
-  ITEM_STATES,
-  RELAY_STATES,
-  RUN_STATES,
+  HOOK_STATE_CODES,
+  ITEM_STATE_CODES,
+  RELAY_STATE_CODES,
+  RUN_STATE_CODES,
   SESSION_CHANGES,
   WAITS,
 } from "./change-entry.ts";
@@ -69,7 +69,7 @@ function checkSeq(seq: number): number {
   });
 }
 
-/** Makes changes of a fact, whose numbers it takes one by one. None where the thing it is about no longer exists. */
+/** Makes changes from a fact, taking its numbers one by one. None if the fact's row no longer exists. */
 type Expand = (next: () => number, atMs: number) => ChangeBody[];
 
 function prepareExpand(db: Database): (row: ChangeRow) => ChangeBody[] {
@@ -92,7 +92,7 @@ function prepareExpand(db: Database): (row: ChangeRow) => ChangeBody[] {
   };
 }
 
-/** The body of a kind of change, without what its numbers say. */
+/** The body of a kind of change, without the fields that its numbers give. */
 type BodyRow<Kind extends ChangeBody["kind"], Rest extends string = never> = Omit<
   Extract<ChangeBody, { kind: Kind }>,
   "kind" | Rest
@@ -122,7 +122,7 @@ function prepareMessages(db: Database): Record<number, Expand> {
     [FACT.dispatch]: (next) => changesOf(findDispatch.get(next()), (row) => ({ kind: "dispatch", ...row })),
     [FACT.item](next, atMs) {
       const key = next();
-      const state = nameAt(ITEM_STATES, next());
+      const state = nameAt(ITEM_STATE_CODES, next());
       const outcomes = OUTCOMES[state] ?? [];
       const ended = outcomes.length === 0 ? [] : findEnded.all(key, atMs);
       return [
@@ -132,7 +132,7 @@ function prepareMessages(db: Database): Record<number, Expand> {
     },
     [FACT.delivery](next) {
       const row = findDelivery.get(next());
-      const state = nameAt(DELIVERY_STATES, next());
+      const state = nameAt(DELIVERY_STATE_CODES, next());
       return changesOf(row, ({ id, turn }) => ({
         kind: "delivery",
         delivery: id,
@@ -161,7 +161,7 @@ function prepareRuns(db: Database): Record<number, Expand> {
   return {
     [FACT.run](next) {
       const row = findRun.get(next());
-      const [state, wait] = [nameAt(RUN_STATES, next()), WAITS[next()]];
+      const [state, wait] = [nameAt(RUN_STATE_CODES, next()), WAITS[next()]];
       return changesOf(row, (run) => ({ kind: "run", ...idsOf(run), state, wait, attempt: run.attempt }));
     },
     [FACT.compacting](next) {
@@ -181,7 +181,7 @@ function prepareRuns(db: Database): Record<number, Expand> {
     },
     [FACT.call](next) {
       const run = findRun.get(next());
-      const [ordinal, status] = [next(), nameAt(CALL_STATUSES, next())];
+      const [ordinal, status] = [next(), nameAt(CALL_STATUS_CODES, next())];
       if (run === undefined) return [];
       const call = findCall.get(firstKey(run.turnKey) + ordinal);
       return changesOf(call, (row) => ({ kind: "call", ...idsOf(run), ordinal, ...row, status }));
@@ -202,17 +202,17 @@ function prepareWork(db: Database): Record<number, Expand> {
   return {
     [FACT.approval](next) {
       const row = findApproval.get(next());
-      const state = nameAt(APPROVAL_STATES, next());
+      const state = nameAt(APPROVAL_STATE_CODES, next());
       return changesOf(row, (approval) => ({ kind: "approval", ...approval, state }));
     },
     [FACT.delegation](next) {
       const row = findDelegation.get(next());
-      const state = nameAt(DELEGATION_STATES, next());
+      const state = nameAt(DELEGATION_STATE_CODES, next());
       return changesOf(row, (delegation) => toDelegation({ ...delegation, state }));
     },
     [FACT.relay](next) {
       const id = findRelay.get(next());
-      const state = nameAt(RELAY_STATES, next());
+      const state = nameAt(RELAY_STATE_CODES, next());
       return changesOf(id, (relay) => ({ kind: "relay", relay, state }));
     },
     [FACT.session](next) {
@@ -232,7 +232,7 @@ function prepareHooks(db: Database): Record<number, Expand> {
   return {
     [FACT.hook](next) {
       const name = findHook.get(next());
-      const state = nameAt(HOOK_STATES, next());
+      const state = nameAt(HOOK_STATE_CODES, next());
       return changesOf(name, (hook) => ({ kind: "hook", hook, state }));
     },
     [FACT.hookRun](next) {
@@ -253,7 +253,7 @@ function nameAt<Name>(names: readonly Name[], index: number): Name {
   return name;
 }
 
-/** How a delegation ends when its message comes into a state. */
+/** The outcome of a delegation by the final state of its message. */
 const OUTCOMES: Readonly<Partial<Record<ItemState, readonly DelegationState[]>>> = {
   done: ["done", "aborted"],
   merged: ["done", "aborted"],
@@ -261,7 +261,7 @@ const OUTCOMES: Readonly<Partial<Record<ItemState, readonly DelegationState[]>>>
   dead: ["failed"],
 };
 
-/** A delegation that ends as it begins has a fact of its own, and is found by its message too. */
+/** A delegation that ends as it begins has its own fact, and is found through its message too. */
 function withoutRepeats(bodies: ChangeBody[]): ChangeBody[] {
   const seen = new Set<string>();
   return bodies.filter((body) => {

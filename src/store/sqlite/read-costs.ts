@@ -1,4 +1,4 @@
-/** What turns have cost. */
+/** The costs of turns. */
 import type { Database } from "better-sqlite3";
 
 import { CortexError } from "../../model/errors.ts";
@@ -19,10 +19,10 @@ const KEYS: Readonly<Record<Exclude<CostQuery["by"], "day">, string>> = {
   model: "t.provider || '/' || t.model",
 };
 
-/** The costs of days with at most so many turns in all are summed up where they are asked for, in a few milliseconds. */
+/** Days with at most this many turns are summed in this process, in a few milliseconds. */
 export const SUMMED_IN_PLACE = 1_000;
 
-/** Groups may hold any number of turns, so this is for the process that reads slowly. */
+/** Groups may hold any number of turns, so this runs in the process for slow reads. */
 export function costsQuery(query: CostQuery, limit: number): { sql: string; params: SqlValue[] } {
   const { by, sinceMs, untilMs } = query;
   if (by === "day") {
@@ -42,7 +42,7 @@ export function costsQuery(query: CostQuery, limit: number): { sql: string; para
   return { sql, params: [sinceMs, untilMs, limit] };
 }
 
-/** Of each day: when it began, and from when until when turns of it are asked for. */
+/** For each day: when it began, and which part of it the query covers. */
 function daysOf({ sinceMs, untilMs, dayStartsMs = [] }: CostQuery): [number, number, number][] {
   const isOrdered = dayStartsMs.every((start, i) => i === 0 || start > dayStartsMs[i - 1]!);
   if (!isOrdered || dayStartsMs[0] === undefined || dayStartsMs[0] > sinceMs) throw daysInvalid(dayStartsMs);
@@ -53,7 +53,7 @@ function daysOf({ sinceMs, untilMs, dayStartsMs = [] }: CostQuery): [number, num
   ]);
 }
 
-/** Whether starting a process would take longer than adding up. Days are read by an index, and only their own turns. */
+/** Whether starting a process would take longer than summing. Days are read through an index. */
 export function prepareAreFew(db: Database): (query: CostQuery) => boolean {
   const count = db
     .prepare<[number, number, number], number>(
@@ -71,8 +71,8 @@ export function toCostRow(row: Row): CostRow {
 }
 
 /**
- * What is asked before every call of a model, so it reads indexes alone. What a run has spent stays with it when
- * it fails for good, until its turn is tried again.
+ * Read before every model call, so it only uses indexes. A run that failed for good keeps its cost until its turn is
+ * retried.
  */
 export function prepareReadSpent(db: Database) {
   const committed = db
@@ -84,7 +84,7 @@ export function prepareReadSpent(db: Database) {
     where r.cost_usd > 0 and r.state <> 'completed' and r.state <> 'aborted' and s.persona = ?`;
   const underWay = db.prepare<[string], number>(`${inRuns} and r.ended_ms is null`).pluck();
   const failed = db.prepare<[string, number], number>(`${inRuns} and r.ended_ms >= ?`).pluck();
-  // One snapshot: what is committed meanwhile would be counted twice, or not at all.
+  // One snapshot: concurrent commits would be counted twice, or not at all.
   const readSpent = db.transaction(
     (persona: PersonaId, sinceMs: number): number =>
       required(committed.get(persona, sinceMs)) +

@@ -12,9 +12,9 @@ interface CountsRow extends Omit<Counts, "deliveries"> {
 }
 
 /**
- * Counts from indexes. All are exact at one moment. Events are numbered from 1 without gaps and stay, so
- * the last number is their count. Turns and sessions are counted in an index, some hundred pages for
- * 100,000 of them. The rest costs in proportion to what is open, or suspended, or dead.
+ * Counts from indexes, all exact at one moment. Events are numbered from 1 without gaps and never deleted, so the
+ * last number is their count. Turns and sessions are counted in an index, a few hundred pages for 100,000 of them.
+ * The rest costs in proportion to open, suspended or dead work.
  */
 export function prepareReadCounts(db: Database): { counts(): Counts } {
   const count = db.prepare<[], CountsRow>(

@@ -1,4 +1,4 @@
-/** Dead letters: messages and deliveries in one list, by when they died. There are few: people put them away. */
+/** Dead letters: messages and deliveries in one list, by when they died. They are few, since people deal with them. */
 import type { Database } from "better-sqlite3";
 
 import type { DeliveryId, EventId, ItemId, TurnId } from "../../model/ids.ts";
@@ -36,14 +36,14 @@ interface DeliveryRow {
   readonly topic: string | null;
 }
 
-/** Keys of two tables: even places are messages, odd ones deliveries. */
+/** Keys of two tables: even ones are messages, odd ones deliveries. */
 const MESSAGES = `select 'message' as kind, i.key * 2 as place, i.id, r.turn_id as turn, s.label as session,
     e.id as event, r.error, r.attempt as attempts, i.settled_ms as died,
     null as channel, null as account, null as at, null as topic
   from item i join session s on s.key = i.session join event e on e.seq = i.event join run r on r.key = ${LAST_RUN}
   where i.state = 'dead'`;
 
-/** One by its id may also be work that failed and whose caller was told. */
+/** A message found by its id may also be failed work whose caller was told. */
 const LISTED_MESSAGES = `${MESSAGES} and not ${IS_TOLD}`;
 
 const DELIVERIES = `select 'delivery' as kind, d.key * 2 + 1 as place, d.id, r.turn_id as turn, s.label as session,

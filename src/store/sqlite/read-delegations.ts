@@ -4,7 +4,7 @@ import type { DelegationId, ItemId, TurnId } from "../../model/ids.ts";
 import type { SessionKey } from "../../model/session-key.ts";
 import type { Delegation, DelegationState, Listed, ListOptions } from "../store.ts";
 import { checkPage, listPage } from "./page.ts";
-import { json, maybe } from "./row.ts";
+import { parseJson, maybe } from "./row.ts";
 
 interface DelegationRow {
   readonly key: number;
@@ -28,7 +28,7 @@ interface DelegationRow {
 const COLUMNS = `d.key, d.id, c.label as caller, r.turn_id as caller_turn, d.ordinal, s.label as session, i.id as item,
   d.waits, d.state, t.id as turn, d.error, d.deadline_ms, d.detail, d.started_ms, d.ended_ms, d.reported_ms`;
 
-/** What becomes of a dead letter that is tried again is no outcome of the delegation. */
+/** The fate of a retried dead letter is no outcome of the delegation. */
 export const DELEGATION_TABLES = `delegation d join session c on c.key = d.caller join run r on r.key = d.caller_turn
   join session s on s.key = d.session join item i on i.key = d.item
   left join turn t on t.key = i.turn and i.state in ('done', 'merged') and d.state <> 'failed'`;
@@ -72,7 +72,7 @@ export function prepareReadDelegations(db: Database) {
   };
 }
 
-/** Only what is asked for is in the text, so that the index for it is found. Those that are open are few. */
+/** The SQL names only the given conditions, so that SQLite finds their index. Open delegations are few. */
 function prepareList(db: Database, { caller, session, state }: Filter) {
   const isOpen = state === "open";
   const tables = isOpen
@@ -102,7 +102,7 @@ function toDelegation(row: DelegationRow): Delegation {
     turn: row.turn ?? undefined,
     error: row.error ?? undefined,
     deadlineMs: row.deadline_ms ?? undefined,
-    detail: json(row.detail),
+    detail: parseJson(row.detail),
     startedAtMs: row.started_ms,
     endedAtMs: row.ended_ms ?? undefined,
     reportedAtMs: row.reported_ms ?? undefined,

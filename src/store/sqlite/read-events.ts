@@ -14,13 +14,13 @@ import {
   MAX_CHAIN_READ,
   type StoredEvent,
 } from "../store.ts";
-import { selectFields } from "./columns.ts";
-import { EVENT_FIELDS, type eventFieldsCodec } from "./insert-event.ts";
+import { columnsOf, namesOf, selectFields } from "./columns.ts";
+import { EVENT_FIELDS } from "./insert-event.ts";
 import { listPage, START } from "./page.ts";
-import { defined, json, maybe, without } from "./row.ts";
-import type { Decoded } from "./wire.ts";
+import { definedOf, parseJson, maybe } from "./row.ts";
+import type { DecodedFields } from "./wire.ts";
 
-export interface EventRow extends Decoded<typeof eventFieldsCodec> {
+export interface EventRow extends DecodedFields<typeof EVENT_FIELDS> {
   readonly receivedAtMs: number;
   readonly account: string | null;
   readonly place: string | null;
@@ -33,10 +33,25 @@ export interface EventRow extends Decoded<typeof eventFieldsCodec> {
   readonly returned: number;
 }
 
-export const EVENT_COLUMNS = `${selectFields("e", EVENT_FIELDS, ["content"])},
-  coalesce(e.content, m.content) as content, e.received_ms as receivedAtMs, p.account, p.place, p.topic,
-  p.kind as placeKind, e.differing, e.pruned_ms as prunedAtMs,
-  (select c.id from event c where c.seq = e.cause) as cause, e.depth, e.returned`;
+/** The fields of an event, each with the SQL that reads it. */
+const EVENT_SQL = {
+  ...columnsOf("e", EVENT_FIELDS),
+  content: "coalesce(e.content, m.content)",
+  receivedAtMs: "e.received_ms",
+  account: "p.account",
+  place: "p.place",
+  topic: "p.topic",
+  placeKind: "p.kind",
+  differing: "e.differing",
+  prunedAtMs: "e.pruned_ms",
+  cause: "(select c.id from event c where c.seq = e.cause)",
+  depth: "e.depth",
+  returned: "e.returned",
+};
+
+export const EVENT_COLUMNS = selectFields(EVENT_SQL);
+
+const PLAIN_FIELDS = namesOf(EVENT_SQL, ["content", "attachments", "payload", "metadata", "mentionsMe"]);
 
 export const EVENT_TABLES =
   "event e left join place p on p.key = e.place left join message m on m.key = e.message";
@@ -46,7 +61,7 @@ export function prepareReadEvents(db: Database) {
   const findLast = db.prepare<[string, string], EventRow>(
     `select ${EVENT_COLUMNS} from ${EVENT_TABLES} where e.id > ? and e.id < ? order by e.id desc limit 1`,
   );
-  // The index holds all that the inner query asks for, so that only the events of the page are looked at.
+  // The index covers the inner query, so only the events of the page are read.
   const list = db.prepare<[ListBounds], ListedRow>(
     `select e.seq, ${EVENT_COLUMNS}
      from (select seq from event
@@ -90,7 +105,7 @@ export function prepareReadEvents(db: Database) {
           return list.all({ channel, direction, sinceMs, atMs, seq: before, limit });
         },
         place: (row) => [row.atMs, row.seq],
-        toItem: (row) => toEvent(without(row, "seq")),
+        toItem: toEvent,
       });
     },
     filed: (): string[] => readFiled.all(),
@@ -142,23 +157,15 @@ function toDispatch(row: DispatchRow): EventDispatch {
   };
 }
 
-/** The row must hold nothing but an event. */
-export function toEvent({
-  content,
-  attachments,
-  payload,
-  metadata,
-  mentionsMe,
-  ...row
-}: EventRow): StoredEvent {
-  return {
-    ...defined(row),
-    content,
-    ...defined({
-      attachments: json(attachments),
-      payload: json(payload),
-      metadata: json(metadata),
-      mentionsMe: mentionsMe === null ? null : mentionsMe === 1,
-    }),
-  };
+/** The row may hold more than an event. */
+export function toEvent(row: EventRow): StoredEvent {
+  const { content, attachments, payload, metadata, mentionsMe } = row;
+  const event: Writable<StoredEvent> = Object.assign(definedOf(row, PLAIN_FIELDS), { content });
+  if (attachments !== null) event.attachments = parseJson(attachments);
+  if (payload !== null) event.payload = parseJson(payload);
+  if (metadata !== null) event.metadata = parseJson(metadata);
+  if (mentionsMe !== null) event.mentionsMe = mentionsMe === 1;
+  return event;
 }
+
+type Writable<T> = { -readonly [Name in keyof T]: T[Name] };

@@ -12,7 +12,7 @@ import {
 } from "../store.ts";
 import { checkPage, listPage } from "./page.ts";
 import { EVENT_COLUMNS, EVENT_TABLES, type EventRow, toEvent } from "./read-events.ts";
-import { json, known, maybe, required } from "./row.ts";
+import { parseJson, known, maybe, required } from "./row.ts";
 import { hookUnknown } from "./unknown.ts";
 
 interface HookRow {
@@ -152,7 +152,7 @@ function toHook(row: HookRow): StoredHook {
     description: row.description,
     mode: row.mode,
     digest: row.digest,
-    filter: json(row.filter),
+    filter: parseJson(row.filter),
     origin: row.origin,
     state: row.state,
     enabled: row.enabled === 1,
@@ -173,7 +173,7 @@ function toRun(row: RunRow): HookRun {
     event: row.event,
     fired: row.fired === 1,
     exclusive: row.exclusive === 1,
-    result: json(row.result),
+    result: parseJson(row.result),
     error: row.error ?? undefined,
     llmCalls: row.llm_calls,
     costUsd: row.cost_usd,

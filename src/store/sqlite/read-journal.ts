@@ -7,7 +7,7 @@ const MESSAGES = "select id, role, content, body, at_ms as atMs from message";
 const CALLS = `select key % 65536 as ordinal, call_id as callId, tool, params, status, result,
   child_session as childSession, started_ms as startedAtMs, completed_ms as completedAtMs from tool_call`;
 
-/** Messages and tool calls that the journal holds of a turn, in order. */
+/** The journalled messages and tool calls of a turn, in order. */
 export function prepareReadJournal(db: Database) {
   const readMessages = db.prepare<[number, number], MessageInput>(
     `${MESSAGES} where key between ? and ? order by key`,
@@ -21,7 +21,7 @@ export function prepareReadJournal(db: Database) {
   });
 }
 
-/** A single one of them. */
+/** A single message or call. */
 export function prepareReadEntry(db: Database) {
   const readMessage = db.prepare<[number], MessageInput>(`${MESSAGES} where key = ?`);
   const readCall = db.prepare<[number], ToolCallInput>(`${CALLS} where key = ?`);

@@ -2,13 +2,13 @@ import type { Database } from "better-sqlite3";
 
 import type { DeliveryId, TurnId } from "../../model/ids.ts";
 import type { Chunk, DeliveryState, Listed, ListOptions, StoredDelivery } from "../store.ts";
-import { selectFields } from "./columns.ts";
-import { DELIVERY_FIELDS, type deliveryCodec } from "./insert-delivery.ts";
+import { columnsOf, namesOf, selectFields } from "./columns.ts";
+import { DELIVERY_FIELDS } from "./insert-delivery.ts";
 import { listPage } from "./page.ts";
 import { defined, maybe, orUndefined } from "./row.ts";
-import type { Decoded } from "./wire.ts";
+import type { DecodedFields } from "./wire.ts";
 
-interface DeliveryRow extends Omit<Decoded<typeof deliveryCodec>, "target"> {
+interface DeliveryRow extends DecodedFields<typeof DELIVERY_FIELDS> {
   readonly key: number;
   readonly turn: TurnId | null;
   readonly state: DeliveryState;
@@ -19,21 +19,39 @@ interface DeliveryRow extends Omit<Decoded<typeof deliveryCodec>, "target"> {
 }
 
 interface ChunkRow {
+  readonly delivery: number;
   readonly content: string;
   readonly state: Chunk["state"];
   readonly platform_id: string | null;
   readonly repeated: number;
 }
 
-const COLUMNS = `${selectFields("d", DELIVERY_FIELDS, ["target", "content"])},
-  coalesce(d.content, m.content) as content, d.key, (select r.turn_id from run r where r.key = d.turn) as turn,
-  d.state, d.attempt, d.error, d.created_ms as createdAtMs, d.settled_ms as settledAtMs`;
+interface ChunkedRow {
+  readonly row: DeliveryRow;
+  readonly chunks: readonly ChunkRow[];
+}
+
+/** The fields of a delivery, each with the SQL that reads it. */
+const DELIVERY_SQL = {
+  ...columnsOf("d", DELIVERY_FIELDS),
+  content: "coalesce(d.content, m.content)",
+  turn: "(select r.turn_id from run r where r.key = d.turn)",
+  state: "d.state",
+  attempt: "d.attempt",
+  error: "d.error",
+  createdAtMs: "d.created_ms",
+  settledAtMs: "d.settled_ms",
+};
+
+const COLUMNS = `d.key, ${selectFields(DELIVERY_SQL)}`;
+
+const PLAIN_FIELDS = namesOf(DELIVERY_SQL, ["channel", "account", "place", "topic", "content"]);
 
 const TABLES = "delivery d left join message m on m.key = d.message";
 
 export function prepareReadOutbox(db: Database) {
   const find = db.prepare<[string], DeliveryRow>(`select ${COLUMNS} from ${TABLES} where d.id = ?`);
-  // A turn that is not there yet, or never will be, has its key from its first run.
+  // A turn that is not committed has the key of its first run.
   const findOfTurn = db.prepare<[string, string], DeliveryRow>(
     `select ${COLUMNS} from ${TABLES}
      where d.turn = (select key from turn where id = ?
@@ -52,25 +70,26 @@ export function prepareReadOutbox(db: Database) {
   const listDropped = db.prepare<[number, number], DeliveryRow>(
     `select ${COLUMNS} from ${TABLES} where d.state = 'dropped' and d.key < ? order by d.key desc limit ?`,
   );
-  // The index of what is open holds little; the order of keys would lead through all that is settled.
+  // The index of open deliveries is small; the order of keys would lead through all that are settled.
   const listOpen = db.prepare<[string, number, number], DeliveryRow>(
     `select ${COLUMNS}
      from (select key from delivery indexed by delivery_due where settled_ms is null and state = ? and +key < ?
            order by +key desc limit ?) w
        join ${TABLES.replace("delivery d", "delivery d on d.key = w.key")} order by d.key desc`,
   );
-  const chunks = db.prepare<[number], ChunkRow>(
-    "select content, state, platform_id, repeated from chunk where delivery = ? order by place",
+  const findChunks = db.prepare<[string], ChunkRow>(
+    `select delivery, content, state, platform_id, repeated from chunk
+     where delivery in (select value from json_each(?)) order by delivery, place`,
   );
   return {
-    get: (id: DeliveryId): StoredDelivery | undefined => maybe(find.get(id), toDelivery),
-    ofTurn: (turn: TurnId): StoredDelivery[] => findOfTurn.all(turn, turn).map(toDelivery),
+    get: (id: DeliveryId): StoredDelivery | undefined => maybe(withChunks(find.all(id))[0], toDelivery),
+    ofTurn: (turn: TurnId): StoredDelivery[] => withChunks(findOfTurn.all(turn, turn)).map(toDelivery),
     list: (options: ListOptions & { state?: DeliveryState } = {}): Listed<StoredDelivery> =>
       listPage({
         name: "deliveries",
         options,
-        find: ([, key], limit) => findPage(options.state, key, limit),
-        place: ({ key }) => [0, key],
+        find: ([, key], limit) => withChunks(findPage(options.state, key, limit)),
+        place: ({ row }) => [0, row.key],
         toItem: toDelivery,
       }),
   };
@@ -82,14 +101,22 @@ export function prepareReadOutbox(db: Database) {
     return (state === "sent" ? listState : listOpen).all(state, key, limit);
   }
 
-  function toDelivery({ key, channel, account, place, topic, content, ...row }: DeliveryRow): StoredDelivery {
-    return {
-      ...orUndefined(row),
-      target: { channel, account, place, ...defined({ topic }) },
-      content: content ?? "",
-      chunks: chunks.all(key).map(toChunk),
-    };
+  /** Reads the chunks of all deliveries at once: a statement for each would take longer than all the rest. */
+  function withChunks(rows: readonly DeliveryRow[]): ChunkedRow[] {
+    const keys = JSON.stringify(rows.map(({ key }) => key));
+    const chunks = Map.groupBy(findChunks.all(keys), ({ delivery }) => delivery);
+    return rows.map((row) => ({ row, chunks: chunks.get(row.key) ?? [] }));
   }
+}
+
+function toDelivery({ row, chunks }: ChunkedRow): StoredDelivery {
+  const { channel, account, place, topic, content } = row;
+  return {
+    ...orUndefined(row, PLAIN_FIELDS),
+    target: { channel, account, place, ...defined({ topic }) },
+    content: content ?? "",
+    chunks: chunks.map(toChunk),
+  };
 }
 
 function toChunk(row: ChunkRow): Chunk {

@@ -3,13 +3,13 @@ import type { Database } from "better-sqlite3";
 import type { Prunable } from "../store.ts";
 import { KEPT_TURNS, PRUNABLE } from "./prunable.ts";
 
-/** What a row of a message and of a tool call loses, in bytes. */
+/** Bytes that pruning removes from a message and from a tool call. */
 const SAID = "octet_length(m.content) + coalesce(octet_length(m.body), 0)";
 const DONE = "octet_length(c.params) + coalesce(octet_length(c.result), 0)";
 const EVENT = `coalesce(octet_length(e.content), 0) + coalesce(octet_length(e.payload), 0)
   + coalesce(octet_length(e.attachments), 0) + coalesce(octet_length(e.metadata), 0)`;
 
-/** Counts what pruning would take. Reads all that is old, so it takes its time. */
+/** Counts what pruning would remove. It reads all old rows, so it is slow. */
 export function readPrunable(db: Database, beforeMs: number): Prunable {
   const turns = `${KEPT_TURNS}, old (key) as materialized (
       select t.key from turn t where ${PRUNABLE.turns} and t.key not in (select key from kept))`;

@@ -9,10 +9,10 @@ interface WaitingRow {
   readonly oldest: number | null;
 }
 
-/** Calls of one message run side by side, and an early one may end last. */
+/** Calls of one message run concurrently, and an early one may end last. */
 const CALLS_LOOKED_AT = 16;
 
-/** What is late, from the indexes of what is open. Costs in proportion to what waits and runs. */
+/** Late work, from the indexes of open work. Costs in proportion to waiting and running work. */
 export function prepareReadPulse(db: Database): { pulse(nowMs: number): Pulse } {
   const findWaiting = db.prepare<[number], WaitingRow>(
     `select count(*) as sessions, min(w.since) as oldest

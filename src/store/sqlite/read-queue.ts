@@ -6,7 +6,7 @@ import type { SessionKey } from "../../model/session-key.ts";
 import type { DispatchInput, ItemOutcome, ItemState, Listed, ListOptions, QueueItem } from "../store.ts";
 import { checkPage, listPage } from "./page.ts";
 import { EVENT_COLUMNS, EVENT_TABLES, type EventRow, toEvent } from "./read-events.ts";
-import { defined, json, known, maybe } from "./row.ts";
+import { defined, parseJson, known, maybe } from "./row.ts";
 import { sessionUnknown } from "./unknown.ts";
 
 interface ItemRow extends EventRow {
@@ -19,6 +19,12 @@ interface ItemRow extends EventRow {
   readonly mode: QueueMode;
   readonly dueMs: number;
   readonly queuedAtMs: number;
+}
+
+interface TurnRow {
+  readonly turn: number;
+  readonly session: number;
+  readonly source: number | null;
 }
 
 interface DispatchRow {
@@ -36,104 +42,57 @@ const ITEM_COLUMNS = `i.id as item, i.key as itemKey, i.event as eventSeq, e.cau
 
 const ITEM_TABLES = `join session s on s.key = i.session join ${EVENT_TABLES.replace("event e", "event e on e.seq = i.event")}`;
 
-/** Of the run that an item is part of, the last one of its turn. */
+const SELECT_ITEMS = `select ${ITEM_COLUMNS} from item i ${ITEM_TABLES}`;
+
+const IS_PENDING = "i.session = ? and i.settled_ms is null and i.state = 'queued'";
+
+/** Each arm has an index that holds only rare or open items; the items of a turn need no large one. */
+const ITEMS_OF_TURN = `select key from item where event = @source and session = @session
+  union all select key from item where session = @session and settled_ms is null and turn = @turn
+  union all select key from item where turn = @turn and state = 'merged'
+  union all select key from item where turn = @turn and state = 'dead'`;
+
+/** The last run of the turn that an item is part of. `i` is the item. */
 export const LAST_RUN = `(select max(b.key) from run a join run b on b.turn_id = a.turn_id
   where a.key = i.turn and b.state <> 'completed')`;
 
-/** Whoever gave the work is told how it ended, so that its failure is no dead letter. `i` is the item. */
+/** An item whose caller is told how it ended: its failure is no dead letter. `i` is the item. */
 export const IS_TOLD = "exists (select 1 from delegation d where d.item = i.key)";
 
 export function prepareReadQueue(db: Database) {
-  const findSession = db.prepare<[string], number>("select key from session where label = ?").pluck();
-  const findItem = db.prepare<[string], ItemRow>(
-    `select ${ITEM_COLUMNS} from item i ${ITEM_TABLES} where i.id = ?`,
-  );
-  const findOutcome = db.prepare<[string], OutcomeRow>(
-    `select i.state, s.label as session, r.turn_id as turn, i.policy, i.settled_ms as settled,
-            iif(i.state = 'dead', (select error from run where key = ${LAST_RUN}), null) as error,
-            (select c.label from delegation d join session c on c.key = d.caller
-              where d.item = i.key order by d.key desc limit 1) as caller
-     from item i join session s on s.key = i.session left join run r on r.key = i.turn where i.id = ?`,
-  );
-  const findPending = db.prepare<[number, number], ItemRow>(
-    `select ${ITEM_COLUMNS} from item i ${ITEM_TABLES}
-     where i.session = ? and i.settled_ms is null and i.state = 'queued' order by i.key limit ?`,
-  );
-  const listSession = db.prepare<[number, number, number], ItemRow>(
-    `select ${ITEM_COLUMNS} from item i ${ITEM_TABLES}
-     where i.session = ? and i.settled_ms is null and i.state = 'queued' and i.key < ?
-     order by i.key desc limit ?`,
-  );
-  // The index of what is open holds little; the order of keys would lead through all that is done.
-  const listAll = db.prepare<[number, number], ItemRow>(
-    `select ${ITEM_COLUMNS}
-     from (select key from item indexed by item_open where settled_ms is null and state = 'queued' and +key < ?
-           order by +key desc limit ?) w
-       join item i on i.key = w.key ${ITEM_TABLES} order by i.key desc`,
-  );
-  const findUnseen = db.prepare<[number, number], ItemRow>(
-    `select ${ITEM_COLUMNS}
-     from (select key from item indexed by item_unseen
-           where session = ? and state = 'dropped' and policy = 'summarize' and turn is null order by key limit ?) w
-       join item i on i.key = w.key ${ITEM_TABLES} order by i.key`,
-  );
-  // Passes over those that are held, which are as many as there are runs.
-  const findNextReady = db
-    .prepare<[], number>(
-      `select ready_ms from session indexed by session_ready
-       where ready_ms is not null and holder is null order by ready_ms limit 1`,
-    )
-    .pluck();
-  const findTurn = db.prepare<[string, string], { turn: number; session: number; source: number | null }>(
-    `select key as turn, session, source from turn where id = ?
-     union all select turn, session, null from run where turn_id = ? and state <> 'completed' limit 1`,
-  );
-  // Each arm has an index that holds only what is rare or open; the items of a turn need no large one.
-  const findOfTurn = db.prepare<[{ turn: number; session: number; source: number | null }], ItemRow>(
-    `select ${ITEM_COLUMNS} from item i ${ITEM_TABLES}
-     where i.key in (select key from item where event = @source and session = @session
-                     union all select key from item where session = @session and settled_ms is null and turn = @turn
-                     union all select key from item where turn = @turn and state = 'merged'
-                     union all select key from item where turn = @turn and state = 'dead')
-     order by i.key`,
-  );
-  // What a hook has said late is an event of its own, caused by the one that the hook has judged.
-  const findDispatches = db.prepare<[number, number | null, number], DispatchRow>(
-    `select id, hook, message, context, permissions, profile, delivery from dispatch
-     where event in (?, ?) and item = ? and outcome not in ('merged', 'silenced') order by hook`,
-  );
+  const sql = prepareStatements(db);
 
   return {
     pending: (session: SessionKey, { limit }: { limit?: number } = {}): QueueItem[] =>
-      findPending.all(keyOf(session), checkPage(limit)).map(toItem),
+      sql.pending.all(keyOf(session), checkPage(limit)).map(toItem),
     list(options: ListOptions & { session?: SessionKey } = {}): Listed<QueueItem> {
       const session = options.session === undefined ? undefined : keyOf(options.session);
       return listPage({
         name: "queue",
         options,
         find: ([, key], limit) =>
-          session === undefined ? listAll.all(key, limit) : listSession.all(session, key, limit),
+          session === undefined ? sql.page.all(key, limit) : sql.sessionPage.all(session, key, limit),
         place: (row) => [0, row.itemKey],
         toItem,
       });
     },
     unseenDrops: (session: SessionKey, { limit }: { limit?: number } = {}): QueueItem[] =>
-      findUnseen.all(keyOf(session), checkPage(limit)).map(toItem),
-    nextReadyMs: (): number | undefined => findNextReady.get(),
-    item: (id: ItemId): QueueItem | undefined => maybe(findItem.get(id), toItem),
-    outcome: (id: ItemId): ItemOutcome | undefined => maybe(findOutcome.get(id), toOutcome),
+      sql.unseen.all(keyOf(session), checkPage(limit)).map(toItem),
+    nextReadyMs: (): number | undefined => sql.nextReady.get(),
+    item: (id: ItemId): QueueItem | undefined => maybe(sql.item.get(id), toItem),
+    outcome: (id: ItemId): ItemOutcome | undefined => maybe(sql.outcome.get(id), toOutcome),
     itemsOf(id: TurnId): QueueItem[] {
-      const turn = findTurn.get(id, id);
-      return turn === undefined ? [] : findOfTurn.all(turn).map(toItem);
+      const turn = sql.turn.get(id, id);
+      return turn === undefined ? [] : sql.itemsOfTurn.all(turn).map(toItem);
     },
   };
 
   function keyOf(session: SessionKey): number {
-    return known(findSession.get(session), sessionUnknown, session);
+    return known(sql.session.get(session), sessionUnknown, session);
   }
 
-  function toItem({ item, itemKey, eventSeq, causeSeq, ...row }: ItemRow): QueueItem {
-    const { session, state, mode, dueMs, queuedAtMs, ...event } = row;
+  function toItem(row: ItemRow): QueueItem {
+    const { item, session, state, mode, dueMs, queuedAtMs } = row;
     return {
       id: item,
       session,
@@ -141,10 +100,62 @@ export function prepareReadQueue(db: Database) {
       mode,
       dueMs,
       queuedAtMs,
-      event: toEvent(event),
-      dispatches: findDispatches.all(eventSeq, causeSeq, itemKey).map(toDispatch),
+      event: toEvent(row),
+      dispatches: sql.dispatches.all(row.eventSeq, row.causeSeq, row.itemKey).map(toDispatch),
     };
   }
+}
+
+function prepareStatements(db: Database) {
+  return {
+    session: db.prepare<[string], number>("select key from session where label = ?").pluck(),
+    item: db.prepare<[string], ItemRow>(`${SELECT_ITEMS} where i.id = ?`),
+    outcome: db.prepare<[string], OutcomeRow>(
+      `select i.state, s.label as session, r.turn_id as turn, i.policy, i.settled_ms as settled,
+              iif(i.state = 'dead', (select error from run where key = ${LAST_RUN}), null) as error,
+              (select c.label from delegation d join session c on c.key = d.caller
+                where d.item = i.key order by d.key desc limit 1) as caller
+       from item i join session s on s.key = i.session left join run r on r.key = i.turn where i.id = ?`,
+    ),
+    pending: db.prepare<[number, number], ItemRow>(
+      `${SELECT_ITEMS} where ${IS_PENDING} order by i.key limit ?`,
+    ),
+    sessionPage: db.prepare<[number, number, number], ItemRow>(
+      `${SELECT_ITEMS} where ${IS_PENDING} and i.key < ? order by i.key desc limit ?`,
+    ),
+    // The index of open items is small; the order of keys would lead through all that are settled.
+    page: db.prepare<[number, number], ItemRow>(
+      `select ${ITEM_COLUMNS}
+       from (select key from item indexed by item_open where settled_ms is null and state = 'queued' and +key < ?
+             order by +key desc limit ?) w
+         join item i on i.key = w.key ${ITEM_TABLES} order by i.key desc`,
+    ),
+    unseen: db.prepare<[number, number], ItemRow>(
+      `select ${ITEM_COLUMNS}
+       from (select key from item indexed by item_unseen
+             where session = ? and state = 'dropped' and policy = 'summarize' and turn is null order by key limit ?) w
+         join item i on i.key = w.key ${ITEM_TABLES} order by i.key`,
+    ),
+    // Skips held sessions, which are as many as there are runs.
+    nextReady: db
+      .prepare<[], number>(
+        `select ready_ms from session indexed by session_ready
+         where ready_ms is not null and holder is null order by ready_ms limit 1`,
+      )
+      .pluck(),
+    turn: db.prepare<[string, string], TurnRow>(
+      `select key as turn, session, source from turn where id = ?
+       union all select turn, session, null from run where turn_id = ? and state <> 'completed' limit 1`,
+    ),
+    itemsOfTurn: db.prepare<[TurnRow], ItemRow>(
+      `${SELECT_ITEMS} where i.key in (${ITEMS_OF_TURN}) order by i.key`,
+    ),
+    // A hook's late text is an event of its own, caused by the event that the hook judged.
+    dispatches: db.prepare<[number, number | null, number], DispatchRow>(
+      `select id, hook, message, context, permissions, profile, delivery from dispatch
+       where event in (?, ?) and item = ? and outcome not in ('merged', 'silenced') order by hook`,
+    ),
+  };
 }
 
 interface OutcomeRow {
@@ -157,10 +168,7 @@ interface OutcomeRow {
   readonly caller: SessionKey | null;
 }
 
-/**
- * A dead letter that was given up still knows its turn, which will never be, and one that was dropped the turn
- * that was told of it.
- */
+/** A dropped item keeps its turn: the one that was told of the drop, or the failed one of a dead letter. */
 function toOutcome({ state, session, turn, policy, settled, error, caller }: OutcomeRow): ItemOutcome {
   const known = turn ?? undefined;
   return {
@@ -183,9 +191,9 @@ function toDispatch(row: DispatchRow): DispatchInput {
     ...defined({
       message,
       profile,
-      context: json(row.context),
-      permissions: json(row.permissions),
-      delivery: json(row.delivery),
+      context: parseJson(row.context),
+      permissions: parseJson(row.permissions),
+      delivery: parseJson(row.delivery),
     }),
   };
 }

@@ -4,7 +4,7 @@ import type { ItemId, RelayId } from "../../model/ids.ts";
 import type { SessionKey } from "../../model/session-key.ts";
 import type { Listed, ListOptions, RelayState, StoredRelay, StoredRelayStep, Wait } from "../store.ts";
 import { checkPage, listPage } from "./page.ts";
-import { json, maybe, required } from "./row.ts";
+import { parseJson, maybe, required } from "./row.ts";
 
 interface RelayRow {
   readonly key: number;
@@ -85,7 +85,7 @@ export function prepareReadRelays(db: Database) {
   };
 }
 
-/** Only what is asked for is in the text, so that the index for it is found. */
+/** The SQL names only the given conditions, so that SQLite finds their index. */
 function prepareList(db: Database, { states, channel }: Filter) {
   const conditions = [
     "key < @key",
@@ -104,8 +104,8 @@ function toRelay(row: RelayRow): StoredRelay {
     template: row.template,
     state: row.state,
     version: row.version,
-    record: json(row.record),
-    detail: json(row.detail),
+    record: parseJson(row.record),
+    detail: parseJson(row.detail),
     configHash: row.config ?? undefined,
     isDue: row.due_ms !== null,
     isArchived: row.archived === 1,
@@ -119,7 +119,7 @@ function toStep(row: StepRow): StoredRelayStep {
   return {
     step: row.step,
     slot: row.slot,
-    record: json(row.record),
+    record: parseJson(row.record),
     state: row.state,
     item: row.item ?? undefined,
     session: row.session ?? undefined,

@@ -1,7 +1,6 @@
 import type { Database } from "better-sqlite3";
 
 import type { EventId, RunId, TurnId } from "../../model/ids.ts";
-import type { Json } from "../../model/json.ts";
 import type { Message, ToolCall } from "../../model/message.ts";
 import type { SessionKey } from "../../model/session-key.ts";
 import type { Timing } from "../../model/spans.ts";
@@ -9,7 +8,7 @@ import type { Journal, Listed, ListOptions, RunState, StoredRun, Wait } from "..
 import { checkPage, listPage } from "./page.ts";
 import { prepareReadEntry, prepareReadJournal } from "./read-journal.ts";
 import { toMessage, toToolCall } from "./read-turns.ts";
-import { json, known, maybe } from "./row.ts";
+import { parseJson, known, maybe } from "./row.ts";
 import { runUnknown } from "./unknown.ts";
 
 interface RunRow {
@@ -40,45 +39,14 @@ const COLUMNS = `r.key, r.id, r.turn_id, s.label as session, (select id from eve
 const TABLES = "run r join session s on s.key = r.session";
 
 export function prepareReadRuns(db: Database) {
-  const find = db.prepare<[string], RunRow>(`select ${COLUMNS} from ${TABLES} where r.id = ?`);
-  // Of the runs of a turn, the index holds all but the one that completed it, which the turn itself names.
-  const findOfTurn = db.prepare<[string, string], RunRow>(
-    `select ${COLUMNS} from ${TABLES}
-     where r.key in (select key from run where turn_id = ? and state <> 'completed'
-                     union select run from turn where id = ?)
-     order by r.key`,
-  );
-  const findActive = db.prepare<[number], RunRow>(
-    `select ${COLUMNS} from session s join run r on r.key = s.run order by r.key limit ?`,
-  );
-  const listAll = db.prepare<[number, number], RunRow>(
-    `select ${COLUMNS} from ${TABLES} where r.key < ? order by r.key desc limit ?`,
-  );
-  const listCompleted = db.prepare<[number, number], RunRow>(
-    `select ${COLUMNS} from ${TABLES} where r.state = 'completed' and r.key < ? order by r.key desc limit ?`,
-  );
-  // Few runs are not completed, and they have an index; the order of keys would lead through all others.
-  const listState = db.prepare<[string, number, number], RunRow>(
-    `select ${COLUMNS}
-     from (select key from run indexed by run_turn where state <> 'completed' and state = ? and +key < ?
-           order by +key desc limit ?) w
-       join run r on r.key = w.key join session s on s.key = r.session order by r.key desc`,
-  );
-  const findJournal = db.prepare<
-    [string],
-    Pick<RunRow, "wait_id" | "wait_kind" | "wait_detail"> & {
-      turn: number;
-      pinned: string | null;
-      timing: string | null;
-    }
-  >("select turn, pinned, timing, wait_id, wait_kind, wait_detail from run where id = ?");
+  const sql = prepareStatements(db);
   const readJournal = prepareReadJournal(db);
   const readEntry = prepareReadEntry(db);
 
   return {
-    get: (id: RunId): StoredRun | undefined => maybe(find.get(id), toRun),
-    ofTurn: (turn: TurnId): StoredRun[] => findOfTurn.all(turn, turn).map(toRun),
-    active: ({ limit }: { limit?: number } = {}): StoredRun[] => findActive.all(checkPage(limit)).map(toRun),
+    get: (id: RunId): StoredRun | undefined => maybe(sql.run.get(id), toRun),
+    ofTurn: (turn: TurnId): StoredRun[] => sql.ofTurn.all(turn, turn).map(toRun),
+    active: ({ limit }: { limit?: number } = {}): StoredRun[] => sql.active.all(checkPage(limit)).map(toRun),
     list: (options: ListOptions & { state?: RunState } = {}): Listed<StoredRun> =>
       listPage({
         name: "runs",
@@ -88,31 +56,69 @@ export function prepareReadRuns(db: Database) {
         toItem: toRun,
       }),
     readMessage(id: RunId, place: number): Message | undefined {
-      const found = maybe(findJournal.get(id), ({ turn }) => readEntry.message(turn, place));
+      const found = maybe(sql.journal.get(id), ({ turn }) => readEntry.message(turn, place));
       return maybe(found, toMessage);
     },
     readCall(id: RunId, ordinal: number): ToolCall | undefined {
-      const found = maybe(findJournal.get(id), ({ turn }) => readEntry.call(turn, ordinal));
+      const found = maybe(sql.journal.get(id), ({ turn }) => readEntry.call(turn, ordinal));
       return maybe(found, toToolCall);
     },
     readJournal(id: RunId): Journal {
-      const run = known(findJournal.get(id), runUnknown, id);
+      const run = known(sql.journal.get(id), runUnknown, id);
       const { messages, toolCalls } = readJournal(run.turn);
       return {
         messages: messages.map(toMessage),
         toolCalls: toolCalls.map(toToolCall),
-        pinned: json(run.pinned),
+        pinned: parseJson(run.pinned),
         wait: toWait(run),
-        timing: json(run.timing) as Timing | undefined,
+        timing: parseJson(run.timing) as Timing | undefined,
       };
     },
   };
 
   function findPage(state: RunState | undefined, key: number, limit: number): RunRow[] {
-    if (state === undefined) return listAll.all(key, limit);
-    if (state === "completed") return listCompleted.all(key, limit);
-    return listState.all(state, key, limit);
+    if (state === undefined) return sql.page.all(key, limit);
+    if (state === "completed") return sql.completedPage.all(key, limit);
+    return sql.statePage.all(state, key, limit);
   }
+}
+
+function prepareStatements(db: Database) {
+  return {
+    run: db.prepare<[string], RunRow>(`select ${COLUMNS} from ${TABLES} where r.id = ?`),
+    // The index holds all runs of a turn except the one that completed it, which the turn itself names.
+    ofTurn: db.prepare<[string, string], RunRow>(
+      `select ${COLUMNS} from ${TABLES}
+       where r.key in (select key from run where turn_id = ? and state <> 'completed'
+                       union select run from turn where id = ?)
+       order by r.key`,
+    ),
+    active: db.prepare<[number], RunRow>(
+      `select ${COLUMNS} from session s join run r on r.key = s.run order by r.key limit ?`,
+    ),
+    page: db.prepare<[number, number], RunRow>(
+      `select ${COLUMNS} from ${TABLES} where r.key < ? order by r.key desc limit ?`,
+    ),
+    completedPage: db.prepare<[number, number], RunRow>(
+      `select ${COLUMNS} from ${TABLES} where r.state = 'completed' and r.key < ? order by r.key desc limit ?`,
+    ),
+    // Few runs are not completed, and they have an index; the order of keys would lead through all others.
+    statePage: db.prepare<[string, number, number], RunRow>(
+      `select ${COLUMNS}
+       from (select key from run indexed by run_turn where state <> 'completed' and state = ? and +key < ?
+             order by +key desc limit ?) w
+         join run r on r.key = w.key join session s on s.key = r.session order by r.key desc`,
+    ),
+    journal: db.prepare<[string], JournalRow>(
+      "select turn, pinned, timing, wait_id, wait_kind, wait_detail from run where id = ?",
+    ),
+  };
+}
+
+interface JournalRow extends Pick<RunRow, "wait_id" | "wait_kind" | "wait_detail"> {
+  readonly turn: number;
+  readonly pinned: string | null;
+  readonly timing: string | null;
 }
 
 function toRun(row: RunRow): StoredRun {
@@ -136,5 +142,5 @@ function toRun(row: RunRow): StoredRun {
 
 function toWait(row: Pick<RunRow, "wait_id" | "wait_kind" | "wait_detail">): Wait | undefined {
   if (row.wait_kind === null) return undefined;
-  return { id: row.wait_id!, kind: row.wait_kind, detail: JSON.parse(row.wait_detail!) as Json };
+  return { id: row.wait_id!, kind: row.wait_kind, detail: parseJson(row.wait_detail!) };
 }

@@ -4,7 +4,7 @@ import type { AgentId, PersonaId, RunId, TurnId } from "../../model/ids.ts";
 import type { SessionKey } from "../../model/session-key.ts";
 import type { Listed, ListOptions, RunState, SessionState, Settings, StoredSession, Wait } from "../store.ts";
 import { checkPage, listPage } from "./page.ts";
-import { json, known, maybe } from "./row.ts";
+import { parseJson, known, maybe } from "./row.ts";
 import { sessionUnknown } from "./unknown.ts";
 
 interface SessionRow {
@@ -36,11 +36,11 @@ interface SessionRow {
   readonly used_ms: number;
 }
 
-/** `thr:<relay>:<slot>`, of a relay that is over. One that goes on has its sessions back. */
+/** `thr:<relay>:<slot>` of a relay that has ended. A relay that is resumed gets its sessions back. */
 const IS_CLOSED = `(s.label >= 'thr:' and s.label < 'thr;'
   and exists (select 1 from relay e where e.id = substr(s.label, 5, 12) and e.ended_ms is not null))`;
 
-/** Whether the last message of the turn at the head, `t`, says so. */
+/** Whether the last message of the head turn, `t`, says so. */
 const LIMIT_REACHED = `coalesce((select m.role = 'assistant' and m.body ->> 'stop' = 'limit' from message m
     where m.key between t.key * 65536 and t.key * 65536 + 65535 order by m.key desc limit 1), 0)`;
 
@@ -57,7 +57,7 @@ const TABLES = `session s left join turn t on t.key = s.head left join run r on 
 
 export function prepareReadSessions(db: Database) {
   const find = db.prepare<[string], SessionRow>(`select ${COLUMNS} from ${TABLES} where s.label = ?`);
-  // Only the sessions of the page are looked into; the others are compared by when they were used.
+  // Details are only read for sessions of the page; the others are compared by time of use.
   const prepareList = (condition: string) =>
     db.prepare<[number, number, number], SessionRow>(
       `select ${COLUMNS}
@@ -118,7 +118,7 @@ function toSession(row: SessionRow): StoredSession {
     parentSession: row.parent ?? undefined,
     parentTurn: row.parent_turn ?? undefined,
     parentCall: row.parent_call ?? undefined,
-    worker: json(row.worker),
+    worker: parseJson(row.worker),
     children: row.children,
     settings: row.settings === null ? {} : (JSON.parse(row.settings) as Settings),
     queued: row.queued,
@@ -129,7 +129,7 @@ function toSession(row: SessionRow): StoredSession {
   };
 }
 
-/** A run that nobody holds waits to be taken up: after a crash, a release, an answer or a failure. */
+/** A run without a holder waits to be claimed: after a crash, a release, an answer or a failure. */
 function stateOf(row: SessionRow): SessionState {
   if (row.run === null) return row.queued > 0 ? "queued" : "idle";
   if (row.run_state === "suspended") return "suspended";

@@ -2,7 +2,7 @@ import type { Database } from "better-sqlite3";
 
 import type { ItemId } from "../../model/ids.ts";
 import type { StoredMember } from "../store.ts";
-import { json, maybe } from "./row.ts";
+import { parseJson, maybe } from "./row.ts";
 
 interface MemberRow {
   readonly team: string;
@@ -28,7 +28,7 @@ function toMember({ team, member, state, item, updated_ms }: MemberRow): StoredM
   return {
     team,
     member,
-    state: json(state),
+    state: parseJson(state),
     item: item ?? undefined,
     updatedAtMs: updated_ms,
   };

@@ -8,7 +8,7 @@ import type { Context, StoredTurn, TurnContent, TurnFacts } from "../store.ts";
 import { prepareAncestor } from "./ancestry.ts";
 import type { MessageInput, ToolCallInput } from "./journal.ts";
 import { checkCount } from "./page.ts";
-import { defined, json, known, maybe } from "./row.ts";
+import { defined, parseJson, known, maybe } from "./row.ts";
 import { turnUnknown } from "./unknown.ts";
 
 interface TurnRow {
@@ -52,9 +52,8 @@ const TURN_TABLES = `join session s on s.key = t.session left join turn p on p.k
   left join event e on e.seq = t.source`;
 
 /**
- * The keys of the turns from the one asked for back to the last compaction. At the first compaction that
- * the walk meets, `stop` becomes the oldest turn which that compaction kept, and the walk ends there. It also
- * ends before a turn that was pruned.
+ * The keys of a turn and its ancestors, back to the last compaction. At the first compaction, `stop` becomes the
+ * oldest turn that it kept, and the walk ends there. It also ends before a pruned turn.
  */
 const CONTEXT_KEYS = `with recursive chain (key, parent, stop, n) as (
     select key, parent, iif(type = 'compaction', coalesce(first_kept, key), null), 1 from turn where id = ?
@@ -65,7 +64,7 @@ const CONTEXT_KEYS = `with recursive chain (key, parent, stop, n) as (
     where c.n < ? and (c.stop is null or c.stop <> c.key) and t.pruned_ms is null
   )`;
 
-/** More turns than any model takes. A thread that grows past this without a compaction is cut there. */
+/** More turns than any model accepts. A thread that grows past this without a compaction is cut. */
 const WHOLE_CONTEXT = 10_000;
 
 export function prepareReadTurns(db: Database) {
@@ -84,26 +83,74 @@ export function prepareReadTurns(db: Database) {
      )
      select ${TURN_COLUMNS} from chain join turn t on t.key = chain.key ${TURN_TABLES} order by chain.n`,
   );
-  const contextTurns = db.prepare<[string, number], TurnRow>(
+  const idOf = db.prepare<[number], TurnId>("select id from turn where key = ?").pluck();
+  const ancestorKey = prepareAncestor(db);
+  const readContents = prepareContents(db);
+  const readAttached = prepareAttached(db);
+
+  return {
+    get: (id: TurnId): StoredTurn | undefined => maybe(findTurn.get(id), toTurn),
+    children: (id: TurnId): StoredTurn[] => findChildren.all(checkTurn(id)).map(toTurn),
+    thread: (id: TurnId, { limit }: { limit: number }): StoredTurn[] =>
+      findThread.all(checkTurn(id), checkCount(limit)).map(toTurn),
+    read: (id: TurnId): TurnContent | undefined => readContents(id, 1)[0],
+    context(id: TurnId, { limit = WHOLE_CONTEXT }: { limit?: number } = {}): Context {
+      const read = readContents(checkTurn(id), checkCount(limit)).filter(
+        ({ turn }) => turn.prunedAtMs === undefined,
+      );
+      return {
+        compaction: read.find(({ turn }) => turn.type === "compaction"),
+        turns: read.filter(({ turn }) => turn.type === "normal"),
+      };
+    },
+    attached: (id: TurnId, { limit }: { limit: number }): Json[] =>
+      readAttached(checkTurn(id), checkCount(limit)),
+    ancestor(id: TurnId, depth: number): TurnId | undefined {
+      const key = ancestorKey(known(findKey.get(id), turnUnknown, id), depth);
+      return key === undefined ? undefined : idOf.get(key);
+    },
+  };
+
+  function checkTurn(id: TurnId): TurnId {
+    known(findKey.get(id), turnUnknown, id);
+    return id;
+  }
+}
+
+/** Reads a turn and those before it, back to the last compaction, with all that was said in them. Oldest first. */
+function prepareContents(db: Database): (id: TurnId, limit: number) => TurnContent[] {
+  const findTurns = db.prepare<[string, number], TurnRow>(
     `${CONTEXT_KEYS} select ${TURN_COLUMNS} from chain join turn t on t.key = chain.key ${TURN_TABLES}
      order by chain.n desc`,
   );
-  const contextMessages = db.prepare<[string, number], Keyed<MessageInput>>(
+  const findMessages = db.prepare<[string, number], Keyed<MessageInput>>(
     `${CONTEXT_KEYS}
      select m.key / 65536 as turn, m.id, m.role, m.content, m.body, m.at_ms as atMs
      from chain join message m on m.key between chain.key * 65536 and chain.key * 65536 + 65535`,
   );
-  const contextCalls = db.prepare<[string, number], Keyed<ToolCallInput>>(
+  const findCalls = db.prepare<[string, number], Keyed<ToolCallInput>>(
     `${CONTEXT_KEYS}
      select c.key / 65536 as turn, c.key % 65536 as ordinal, c.call_id as callId, c.tool, c.params, c.status, c.result,
             c.child_session as childSession, c.started_ms as startedAtMs, c.completed_ms as completedAtMs
      from chain join tool_call c on c.key between chain.key * 65536 and chain.key * 65536 + 65535`,
   );
-  const anyAttached = db
+  return (id, limit) => {
+    const messages = Map.groupBy(findMessages.all(id, limit), ({ turn }) => turn);
+    const calls = Map.groupBy(findCalls.all(id, limit), ({ turn }) => turn);
+    return findTurns.all(id, limit).map((row) => ({
+      turn: toTurn(row),
+      messages: (messages.get(row.key) ?? []).map(toMessage),
+      toolCalls: (calls.get(row.key) ?? []).map(toToolCall),
+    }));
+  };
+}
+
+/** Reads the attachments of the events of a thread: newest first, so that the walk ends with the last one needed. */
+function prepareAttached(db: Database): (id: TurnId, limit: number) => Json[] {
+  const isAny = db
     .prepare<[], 1>("select 1 from event indexed by event_attached where attachments is not null limit 1")
     .pluck();
-  // Newest first, and no further than that many: the walk is not sorted.
-  const findAttached = db
+  const find = db
     .prepare<[string, number], string>(
       `with recursive chain (key, parent, source) as (
          select key, parent, source from turn where id = ?
@@ -118,54 +165,11 @@ export function prepareReadTurns(db: Database) {
        limit ?`,
     )
     .pluck();
-  const ancestorKey = prepareAncestor(db);
-  const idOf = db.prepare<[number], TurnId>("select id from turn where key = ?").pluck();
-
-  return {
-    get: (id: TurnId): StoredTurn | undefined => maybe(findTurn.get(id), toTurn),
-    children: (id: TurnId): StoredTurn[] => findChildren.all(checkTurn(id)).map(toTurn),
-    thread: (id: TurnId, { limit }: { limit: number }): StoredTurn[] =>
-      findThread.all(checkTurn(id), checkCount(limit)).map(toTurn),
-    read: (id: TurnId): TurnContent | undefined => contents(id, 1)[0],
-    context(id: TurnId, { limit = WHOLE_CONTEXT }: { limit?: number } = {}): Context {
-      const read = contents(checkTurn(id), checkCount(limit)).filter(
-        ({ turn }) => turn.prunedAtMs === undefined,
-      );
-      return {
-        compaction: read.find(({ turn }) => turn.type === "compaction"),
-        turns: read.filter(({ turn }) => turn.type === "normal"),
-      };
-    },
-    attached(id: TurnId, { limit }: { limit: number }): Json[] {
-      const turn = checkTurn(id);
-      if (anyAttached.get() === undefined) return [];
-      return findAttached.all(turn, checkCount(limit)).map((text) => JSON.parse(text) as Json);
-    },
-    ancestor(id: TurnId, depth: number): TurnId | undefined {
-      const key = ancestorKey(known(findKey.get(id), turnUnknown, id), depth);
-      return key === undefined ? undefined : idOf.get(key);
-    },
-  };
-
-  function checkTurn(id: TurnId): TurnId {
-    known(findKey.get(id), turnUnknown, id);
-    return id;
-  }
-
-  /** Oldest first. */
-  function contents(id: TurnId, limit: number): TurnContent[] {
-    const messages = Map.groupBy(contextMessages.all(id, limit), ({ turn }) => turn);
-    const calls = Map.groupBy(contextCalls.all(id, limit), ({ turn }) => turn);
-    return contextTurns.all(id, limit).map((row) => ({
-      turn: toTurn(row),
-      messages: (messages.get(row.key) ?? []).map(toMessage),
-      toolCalls: (calls.get(row.key) ?? []).map(toToolCall),
-    }));
-  }
+  return (id, limit) => (isAny.get() === undefined ? [] : find.all(id, limit).map((text) => parseJson(text)));
 }
 
 function toTurn(row: TurnRow): StoredTurn {
-  const permissions = json(row.permissions) as TurnFacts["permissions"] | undefined;
+  const permissions = parseJson(row.permissions) as TurnFacts["permissions"] | undefined;
   return {
     id: row.id,
     parent: row.parent ?? undefined,
@@ -202,7 +206,7 @@ function toTurn(row: TurnRow): StoredTurn {
 
 export function toMessage(row: MessageInput): Message {
   const { id, role, content, body, atMs } = row;
-  return { id, role, content, ...defined({ body: json(body) }), atMs };
+  return { id, role, content, ...defined({ body: parseJson(body) }), atMs };
 }
 
 export function toToolCall(row: ToolCallInput): ToolCall {
@@ -211,10 +215,10 @@ export function toToolCall(row: ToolCallInput): ToolCall {
     ordinal,
     callId,
     tool,
-    params: JSON.parse(params) as Json,
+    params: parseJson(params),
     status,
     startedAtMs,
-    ...(row.result === null ? {} : { result: JSON.parse(row.result) as Json }), // which may be null itself
+    ...(row.result === null ? {} : { result: parseJson(row.result) }), // which may be null itself
     ...defined({
       completedAtMs: row.completedAtMs,
       childSession: row.childSession,

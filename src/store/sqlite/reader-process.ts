@@ -1,6 +1,6 @@
 /**
- * A process of its own for reads that may take long: SQL from outside, searches, and what looks at all there is. It
- * can be killed in the middle of a statement, which no thread can be.
+ * A process for slow reads: SQL from outside, searches, and reads of the whole ledger. Unlike a thread, it can be
+ * killed in the middle of a statement.
  */
 import { Worker } from "node:worker_threads";
 import type { Database } from "better-sqlite3";
@@ -21,13 +21,13 @@ process.on("message", (request: ReaderRequest) => {
     (error: unknown) => tell({ error: portable(error) }),
   );
 });
-process.on("disconnect", () => process.exit()); // whoever asked is gone
-// In the middle of a statement this thread hears nothing, so another one looks whether anybody is left.
+process.on("disconnect", () => process.exit()); // the parent is gone
+// During a statement this thread receives nothing, so another thread checks whether the parent still runs.
 const watch = `const parent = process.ppid;
 setInterval(() => { if (process.ppid !== parent) process.kill(process.pid, "SIGKILL"); }, 1000);`;
 new Worker(watch, { eval: true }).unref();
 
-/** Whoever asked may be gone: then it is missed by nobody, and is no error to speak of. */
+/** The parent may be gone; nothing waits for the reply then, so errors are ignored. */
 function tell(answer: ReaderAnswer): void {
   process.send!(answer, undefined, undefined, () => {});
 }
@@ -53,7 +53,7 @@ function search(request: SearchRequest): SearchHit[] {
 }
 
 function query(database: Database, sql: string, params: readonly SqlValue[], maxRows: number): Row[] {
-  // ATTACH would open another file, and some pragmas change the connection: only queries are let in.
+  // ATTACH would open another file, and some pragmas change the connection, so only queries are allowed.
   const leading = /^(?:\s|--[^\n]*(?:\n|$)|\/\*[\s\S]*?\*\/)*(select|with|values)\b/i;
   if (!leading.test(sql)) throw refused("it does not begin with select, with or values");
   const statement = prepare(database, sql);

@@ -31,8 +31,8 @@ interface Waiting {
 }
 
 /**
- * Hands slow reads to a process, one after another, and ends that process when a query outlives its
- * deadline, which counts from when its turn has come. The process is started when it is first needed.
+ * Passes slow reads to a process, one at a time, and kills that process when a query exceeds its deadline, counted
+ * from when the query starts. The process is started on first use.
  */
 export class Reader {
   readonly #path: string;
@@ -66,7 +66,7 @@ export class Reader {
     return this.#askApart<Prunable>({ kind: "prunable", beforeMs });
   }
 
-  /** In a process of its own, so that it holds up no query, however long it takes. */
+  /** Uses a separate process, so that it delays no query, however long it takes. */
   async #askApart<T>(request: ReaderRequest): Promise<T> {
     const reader = new Reader(this.#path);
     try {
@@ -133,7 +133,7 @@ export class Reader {
     this.#next();
   }
 
-  /** The one that is being answered is done with. */
+  /** Ends the current query and returns it. */
   #settle(): Waiting | undefined {
     clearTimeout(this.#deadline);
     const waiting = this.#current;

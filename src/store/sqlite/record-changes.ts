@@ -1,61 +1,44 @@
 import type { Database } from "better-sqlite3";
 
 import type { ToolStatus } from "../../model/message.ts";
+import { KEPT_CHANGES, type RunState, type Wait } from "../store.ts";
 import {
-  type ApprovalState,
-  type DelegationState,
-  type DeliveryState,
-  type HookState,
-  type ItemState,
-  KEPT_CHANGES,
-  type RelayState,
-  type RunState,
-  type Wait,
-} from "../store.ts";
-import {
-  APPROVAL_STATES,
-  CALL_STATUSES,
-  DELEGATION_STATES,
-  DELIVERY_STATES,
+  APPROVAL_STATE_CODES,
+  CALL_STATUS_CODES,
+  DELEGATION_STATE_CODES,
+  DELIVERY_STATE_CODES,
   FACT,
   HOOK_OUTCOMES,
-  HOOK_STATES,
-  type HookOutcome,
-  ITEM_STATES,
-  RELAY_STATES,
-  RUN_STATES,
+  HOOK_STATE_CODES,
+  ITEM_STATE_CODES,
+  RELAY_STATE_CODES,
+  RUN_STATE_CODES,
   SESSION_CHANGES,
-  type SessionChange,
   WAITS,
 } from "./change-entry.ts";
 import { oncePerDatabase } from "./once.ts";
+import { required } from "./row.ts";
 
-/** Old entries go by this many at a time: a page or two of them, well under a millisecond. */
+/** Old entries are deleted in steps of this size: a page or two, well under a millisecond. */
 export const TRIM_STEP = 256;
 
 /**
- * Collects what an operation changes, where the rows are written, and writes it as one entry of the feed
- * when the operation is done. There is one for each connection, so that helpers which several operations
- * share can note what they do without being handed anything.
+ * Collects the changes of an operation, where the rows are written, and writes them as one entry of the feed when the
+ * operation is done. Each connection has one, so helpers that several operations share can note their changes without
+ * being passed anything.
  */
 export const prepareRecorder = oncePerDatabase((db: Database) => {
   const insert = db.prepare("insert into change (at_ms, facts) values (?, ?)");
   const trim = db.prepare("delete from change where seq < ?");
-  let first = db.prepare<[], number>("select coalesce(min(seq), 1) from change").pluck().get()!;
+  let first = required(db.prepare<[], number>("select coalesce(min(seq), 1) from change").pluck().get());
   const facts: number[] = [];
 
   return {
-    event(seq: number): void {
-      facts.push(FACT.event, seq);
-    },
-    dispatch(key: number): void {
-      facts.push(FACT.dispatch, key);
-    },
-    item(key: number, state: ItemState): void {
-      facts.push(FACT.item, key, ITEM_STATES.indexOf(state));
-    },
+    event: (seq: number): void => void facts.push(FACT.event, seq),
+    dispatch: (key: number): void => void facts.push(FACT.dispatch, key),
+    turn: (key: number): void => void facts.push(FACT.turn, key),
     run(key: number, state: RunState, wait?: Wait["kind"]): void {
-      facts.push(FACT.run, key, RUN_STATES.indexOf(state), WAITS.indexOf(wait));
+      facts.push(FACT.run, key, RUN_STATE_CODES.indexOf(state), WAITS.indexOf(wait));
     },
     compacting(run: number, isBegun: boolean): void {
       facts.push(FACT.compacting, run, Number(isBegun));
@@ -64,40 +47,24 @@ export const prepareRecorder = oncePerDatabase((db: Database) => {
       if (count > 0) facts.push(FACT.messages, run, place, count);
     },
     call(run: number, ordinal: number, status: ToolStatus): void {
-      facts.push(FACT.call, run, ordinal, CALL_STATUSES.indexOf(status));
+      facts.push(FACT.call, run, ordinal, CALL_STATUS_CODES.indexOf(status));
     },
-    turn(key: number): void {
-      facts.push(FACT.turn, key);
-    },
-    delivery(key: number, state: DeliveryState): void {
-      facts.push(FACT.delivery, key, DELIVERY_STATES.indexOf(state));
-    },
-    approval(key: number, state: ApprovalState): void {
-      facts.push(FACT.approval, key, APPROVAL_STATES.indexOf(state));
-    },
-    /** What ends because its message is settled is not noted: see read-changes.ts. */
-    delegation(key: number, state: DelegationState): void {
-      facts.push(FACT.delegation, key, DELEGATION_STATES.indexOf(state));
-    },
-    relay(key: number, state: RelayState): void {
-      facts.push(FACT.relay, key, RELAY_STATES.indexOf(state));
-    },
-    hook(key: number, state: HookState): void {
-      facts.push(FACT.hook, key, HOOK_STATES.indexOf(state));
-    },
-    hookRun(key: number, outcome: HookOutcome): void {
-      facts.push(FACT.hookRun, key, HOOK_OUTCOMES.indexOf(outcome));
-    },
-    session(key: number, what: SessionChange): void {
-      facts.push(FACT.session, key, SESSION_CHANGES.indexOf(what));
-    },
+    item: stateRecorder(FACT.item, ITEM_STATE_CODES),
+    delivery: stateRecorder(FACT.delivery, DELIVERY_STATE_CODES),
+    approval: stateRecorder(FACT.approval, APPROVAL_STATE_CODES),
+    /** Delegations that end because their message is settled are not noted: see read-changes.ts. */
+    delegation: stateRecorder(FACT.delegation, DELEGATION_STATE_CODES),
+    relay: stateRecorder(FACT.relay, RELAY_STATE_CODES),
+    hook: stateRecorder(FACT.hook, HOOK_STATE_CODES),
+    hookRun: stateRecorder(FACT.hookRun, HOOK_OUTCOMES),
+    session: stateRecorder(FACT.session, SESSION_CHANGES),
 
-    /** Forgets what was noted: the operation that noted it is undone. */
+    /** Forgets the notes of an operation that was undone. */
     discard(): void {
       facts.length = 0;
     },
 
-    /** Writes what was noted, inside the transaction that it is about. False: there was nothing. */
+    /** Writes the notes, inside the transaction that they are about. False: nothing was noted. */
     write(nowMs: number): boolean {
       if (facts.length === 0) return false;
       const seq = Number(insert.run(nowMs, JSON.stringify(facts)).lastInsertRowid);
@@ -106,4 +73,8 @@ export const prepareRecorder = oncePerDatabase((db: Database) => {
       return true;
     },
   };
+
+  function stateRecorder<State>(fact: number, states: readonly State[]): (key: number, state: State) => void {
+    return (key, state) => void facts.push(fact, key, states.indexOf(state));
+  }
 });

@@ -1,7 +1,7 @@
 /**
- * What follows from a hook's judgement of an event, in one commit: the run, the dispatch, the counters, the
- * circuit, and that the hook is disabled. The run is unique by (event, hook), and all the rest is written only
- * with it: that is why no hook fires twice for one event.
+ * The consequences of a hook's judgement of an event, in one commit: the run, the dispatch, the counters, the circuit,
+ * and whether the hook is disabled. The run is unique by (event, hook), and the rest is only written together with it,
+ * so no hook fires twice for one event.
  */
 import type { Database } from "better-sqlite3";
 
@@ -139,10 +139,7 @@ const prepareRecordRun = oncePerDatabase((db: Database) => {
       "select 1 from hook_run where event = ? and fired = 1 and exclusive = 1 limit 1",
     )
     .pluck();
-  const insertRun = db.prepare(
-    `insert into hook_run (hook, event, fired, exclusive, result, error, llm_calls, cost_usd, started_ms, ended_ms)
-     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-  );
+  const insertRun = prepareInsertRun(db);
   const gathering = prepareGathering(db);
   const findDispatch = prepareFindDispatch(db);
   const dispatchEvent = prepareDispatch(db);
@@ -164,33 +161,31 @@ const prepareRecordRun = oncePerDatabase((db: Database) => {
         ? dispatchEvent({ ...event, fresh: false }, dispatch, claim, moment)
         : undefined;
     if (dispatched instanceof Refusal) return dispatched;
-    const key = insert(hook.key, event.seq, fired, run);
+    const key = insertRun(hook.key, event.seq, fired, run);
     if (fired) for (const silenced of run.silences) gathering.silence(event.seq, silenced, moment);
     if (fired) changes.hookRun(key, "fired");
     else if (run.error !== null) changes.hookRun(key, "failed");
     if (run.skipped === 1) return { fresh: true, fired, state: hook.state, dispatched };
     return { fresh: true, fired, state: adjust(hook, fired, run, moment.nowMs), dispatched };
   };
-
-  function insert(hook: number, event: number, fired: boolean, run: RunInput): number {
-    const { silences, result, error, llmCalls, costUsd, startedMs, endedMs } = run;
-    const inserted = insertRun.run(
-      hook,
-      event,
-      Number(fired),
-      Number(fired && silences.length > 0),
-      result,
-      error,
-      llmCalls,
-      costUsd,
-      startedMs,
-      endedMs,
-    );
-    return Number(inserted.lastInsertRowid);
-  }
 });
 
-/** Brings a hook into the state that follows from its run. Most runs change nothing, and then nothing is written. */
+/** Inserts a run of a hook and returns its key. */
+function prepareInsertRun(db: Database) {
+  const insert = db.prepare(
+    `insert into hook_run (hook, event, fired, exclusive, result, error, llm_calls, cost_usd, started_ms, ended_ms)
+     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  );
+  return (hook: number, event: number, fired: boolean, run: RunInput): number => {
+    const { silences, result, error, llmCalls, costUsd, startedMs, endedMs } = run;
+    const isExclusive = fired && silences.length > 0;
+    const outcome = [Number(fired), Number(isExclusive), result, error] as const;
+    const { lastInsertRowid } = insert.run(hook, event, ...outcome, llmCalls, costUsd, startedMs, endedMs);
+    return Number(lastInsertRowid);
+  };
+}
+
+/** Brings a hook into the state that follows from its run. Most runs change nothing, so nothing is written. */
 function prepareAdjust(
   db: Database,
 ): (hook: HookRow, fired: boolean, run: RunInput, nowMs: number) => HookState {
@@ -205,7 +200,7 @@ function prepareAdjust(
   const changes = prepareRecorder(db);
   return (hook, fired, { error, disable }, nowMs) => {
     const disables = disable === 1 || (fired && hook.mode === "one-shot");
-    // Before a chain ends, its hook has fired well again and again: that is no sign that it is mended.
+    // Before a chain ends, its hook has fired successfully many times, which does not show that it recovered.
     const isInRow = isChainEnd(hook.run_error);
     const isWell = error === null && hook.opened_ms === null && (hook.failures === 0 || isInRow);
     if (isWell && !fired && !disables) return hook.state;

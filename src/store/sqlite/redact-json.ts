@@ -2,9 +2,9 @@ import { canonicalJson, type Json } from "../../model/json.ts";
 import type { Redact } from "../../model/redact.ts";
 
 /**
- * Takes secrets out of canonical JSON, which stays canonical JSON. Where none is in it, it stays as it is to the
- * byte: providers sign what they say. Otherwise it is done text by text, because a secret of digits only would
- * leave a hole where a number was.
+ * Removes secrets from canonical JSON, which stays canonical JSON. JSON without secrets stays identical to the byte,
+ * because providers sign it. Otherwise each string is redacted separately, because replacing a secret of digits
+ * inside a number would break the JSON.
  */
 export function redactJson(text: string, redact: Redact): string {
   if (redact(text) === text) return text;

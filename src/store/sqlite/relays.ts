@@ -42,6 +42,7 @@ const stepCodec = record({
 });
 
 type StepInput = Decoded<typeof stepCodec>;
+type StepWork = NonNullable<StepInput["accept"]>;
 
 export const createRelay = operation(
   record({
@@ -74,7 +75,7 @@ export const createRelay = operation(
       if (isThere.get(id) !== undefined) return { fresh: false };
       const waiter = caller === undefined ? undefined : findCaller.get(caller.session);
       if (caller !== undefined && waiter === undefined) return sessionUnknown(caller.session);
-      if (caller !== undefined && waiter!.turn_id !== caller.turn)
+      if (caller !== undefined && waiter?.turn_id !== caller.turn)
         return notUnderWay(caller.turn, caller.session);
       if (config !== undefined) rows.keepConfig(config);
       const { nowMs } = moment;
@@ -116,118 +117,142 @@ export interface SavedRow {
   readonly claim: ClaimRow | undefined;
 }
 
-export const saveRelay = operation(
-  record({
-    id: text,
-    version: number,
-    state: textOf<RelayState>(),
-    record: json,
-    detail: jsonOrNull,
-    config: optional(configCodec),
-    due: number,
-    steps: list(stepCodec),
-    deliveries: list(deliveryCodec),
-    stop: wordsOrNull,
-    tell: optional(record({ event: eventCodec, dispatch: dispatchCodec })),
-    claim: optional(claimCodec),
-  }),
-  (db) => {
-    const find = db.prepare<[string], RelayRow>(
-      "select key, version, caller, caller_turn, ended_ms from relay where id = ?",
-    );
-    const update = db.prepare(
-      `update relay set state = @state, version = @version, record = @record, detail = coalesce(@detail, detail),
-         config = coalesce(@config, config), due_ms = @dueMs, archived = 0, updated_ms = @nowMs, ended_ms = @endedMs
-       where key = @key`,
-    );
-    const markDue = db.prepare("update relay set due_ms = ? where key = ?");
-    const readVersion = db.prepare<[number], number>("select version from relay where key = ?").pluck();
-    const findItem = db.prepare<[string], { key: number; settled_ms: number | null }>(
-      "select key, settled_ms from item where id = ?",
-    );
-    const findRunning = db
-      .prepare<[number], number>(
-        "select item from relay_step where relay = ? and state = 'running' and item is not null order by step",
-      )
-      .pluck();
-    const give = db.prepare(
-      "update session set worker = ? where key = (select session from item where key = ?)",
-    );
-    const accept = prepareAccept(db);
-    const rows = prepareRows(db);
-    const aborts = prepareAborts(db);
-    const waitingTurns = prepareWaitingTurns(db);
-    const shareTrust = prepareShareWithCaller(db);
-    const insertDeliveries = prepareInsertDeliveries(db);
-    const changes = prepareRecorder(db);
+const changeCodec = record({
+  id: text,
+  version: number,
+  state: textOf<RelayState>(),
+  record: json,
+  detail: jsonOrNull,
+  config: optional(configCodec),
+  due: number,
+  steps: list(stepCodec),
+  deliveries: list(deliveryCodec),
+  stop: wordsOrNull,
+  tell: optional(record({ event: eventCodec, dispatch: dispatchCodec })),
+  claim: optional(claimCodec),
+});
 
-    return (input, moment): SavedRow | Refusal => {
-      const { id, state, detail, config, deliveries, stop, tell } = input;
-      const relay = find.get(id);
-      if (relay === undefined) return relayUnknown(id);
-      if (relay.version !== input.version) return isAnother(id, input.version, relay.version);
-      const { key } = relay;
-      const { nowMs } = moment;
-      if (config !== undefined) rows.keepConfig(config);
-      update.run({
-        key,
-        state,
-        version: relay.version + 1,
-        record: input.record,
-        detail,
-        config: config?.hash ?? null,
-        dueMs: input.due === 0 ? null : nowMs,
-        nowMs,
-        endedMs: isFinal(state) ? (relay.ended_ms ?? nowMs) : null,
-      });
-      let claim: ClaimRow | undefined;
-      for (const [place, step] of input.steps.entries()) {
-        if (step.accept === undefined) {
-          rows.putStep(key, step, null, nowMs);
-          continue;
-        }
-        const asked = order(key, step, place === 0 ? input.claim : undefined, moment);
-        if (asked instanceof Refusal) return asked;
-        claim ??= asked.claim;
-        if (asked.isSettled) markDue.run(nowMs, key);
-      }
-      if (stop !== null) {
-        for (const item of findRunning.all(key)) aborts.stopWork(item, "relay", stop, moment);
-      }
-      insertDeliveries(deliveries, { turn: null, message: null }, nowMs);
-      if (deliveries.length > 0) moment.wake("outbox");
-      if (tell !== undefined) {
-        const told = accept({ ...tell, judge: 0, claim: undefined }, moment);
-        if (told instanceof Refusal) return told;
-      }
-      if (isFinal(state) && relay.ended_ms === null && relay.caller !== null) {
-        shareTrust(key, relay.caller);
-        waitingTurns.wakeIfTold(relay.caller, relay.caller_turn!, moment);
-      }
-      changes.relay(key, state);
-      if (input.due !== 0 || stop !== null) moment.wake("queue");
-      return { version: required(readVersion.get(key)), claim }; // what it has stopped may have ended steps
-    };
+type ChangeInput = Decoded<typeof changeCodec>;
 
-    function order(
-      relay: number,
-      step: StepInput,
-      claim: Decoded<typeof claimCodec> | undefined,
-      moment: Moment,
-    ): { claim: ClaimRow | undefined; isSettled: boolean } | Refusal {
-      const { event, dispatch, worker, trust } = step.accept!;
-      const accepted = accept({ event, dispatch, claim, judge: 0 }, moment);
-      if (accepted instanceof Refusal) return accepted;
-      const item = required(findItem.get(accepted.dispatched!.item));
-      give.run(worker, item.key);
-      for (const session of trust) rows.shareTrust(session, item.key);
-      rows.putStep(relay, step, item.key, moment.nowMs);
-      const isSettled = item.settled_ms !== null;
-      if (isSettled) rows.endStep(relay, step.step, item.settled_ms);
-      return { claim: accepted.dispatched!.claim, isSettled };
+export const saveRelay = operation(changeCodec, (db) => {
+  const find = db.prepare<[string], RelayRow>(
+    "select key, version, caller, caller_turn, ended_ms from relay where id = ?",
+  );
+  const readVersion = db.prepare<[number], number>("select version from relay where key = ?").pluck();
+  const updateRelay = prepareUpdateRelay(db);
+  const saveSteps = prepareSaveSteps(db);
+  const stopSteps = prepareStopSteps(db);
+  const insertDeliveries = prepareInsertDeliveries(db);
+  const accept = prepareAccept(db);
+  const shareTrust = prepareShareWithCaller(db);
+  const waitingTurns = prepareWaitingTurns(db);
+  const changes = prepareRecorder(db);
+
+  return (input, moment): SavedRow | Refusal => {
+    const { id, state, deliveries, stop, tell } = input;
+    const relay = find.get(id);
+    if (relay === undefined) return relayUnknown(id);
+    if (relay.version !== input.version) return isAnother(id, input.version, relay.version);
+    const { key } = relay;
+    updateRelay(relay, input, moment.nowMs);
+    const claim = saveSteps(key, input, moment);
+    if (claim instanceof Refusal) return claim;
+    if (stop !== null) stopSteps(key, stop, moment);
+    insertDeliveries(deliveries, { turn: null, message: null }, moment.nowMs);
+    if (deliveries.length > 0) moment.wake("outbox");
+    const told = tell === undefined ? undefined : accept({ ...tell, judge: 0, claim: undefined }, moment);
+    if (told instanceof Refusal) return told;
+    if (isFinal(state) && relay.ended_ms === null && relay.caller !== null) {
+      shareTrust(key, relay.caller);
+      waitingTurns.wakeIfTold(relay.caller, relay.caller_turn!, moment);
     }
-  },
-);
+    changes.relay(key, state);
+    if (input.due !== 0 || stop !== null) moment.wake("queue");
+    return { version: required(readVersion.get(key)), claim }; // stopping steps may have changed it
+  };
+});
+
+function prepareUpdateRelay(db: Database): (relay: RelayRow, input: ChangeInput, nowMs: number) => void {
+  const update = db.prepare(
+    `update relay set state = @state, version = @version, record = @record, detail = coalesce(@detail, detail),
+       config = coalesce(@config, config), due_ms = @dueMs, archived = 0, updated_ms = @nowMs, ended_ms = @endedMs
+     where key = @key`,
+  );
+  const rows = prepareRows(db);
+  return (relay, { state, record, detail, config, due }, nowMs) => {
+    if (config !== undefined) rows.keepConfig(config);
+    update.run({
+      key: relay.key,
+      state,
+      version: relay.version + 1,
+      record,
+      detail,
+      config: config?.hash ?? null,
+      dueMs: due === 0 ? null : nowMs,
+      nowMs,
+      endedMs: isFinal(state) ? (relay.ended_ms ?? nowMs) : null,
+    });
+  };
+}
+
+/** Writes the steps of a change and queues the messages that ask for them. Returns the claim of the first, if granted. */
+function prepareSaveSteps(db: Database) {
+  const markDue = db.prepare("update relay set due_ms = ? where key = ?");
+  const findItem = db.prepare<[string], { key: number; settled_ms: number | null }>(
+    "select key, settled_ms from item where id = ?",
+  );
+  const setWorker = db.prepare(
+    "update session set worker = ? where key = (select session from item where key = ?)",
+  );
+  const accept = prepareAccept(db);
+  const rows = prepareRows(db);
+
+  return (relay: number, input: ChangeInput, moment: Moment): ClaimRow | undefined | Refusal => {
+    let claim: ClaimRow | undefined;
+    for (const [place, step] of input.steps.entries()) {
+      if (step.accept === undefined) {
+        rows.putStep(relay, step, null, moment.nowMs);
+        continue;
+      }
+      const request = place === 0 ? input.claim : undefined;
+      const { event, dispatch } = step.accept;
+      const accepted = accept({ event, dispatch, claim: request, judge: 0 }, moment);
+      if (accepted instanceof Refusal) return accepted;
+      const dispatched = required(accepted.dispatched);
+      begin(relay, step, step.accept, dispatched.item, moment.nowMs);
+      claim ??= dispatched.claim;
+    }
+    return claim;
+  };
+
+  function begin(
+    relay: number,
+    step: StepInput,
+    { worker, trust }: StepWork,
+    id: string,
+    nowMs: number,
+  ): void {
+    const item = required(findItem.get(id));
+    setWorker.run(worker, item.key);
+    for (const session of trust) rows.shareTrust(session, item.key);
+    rows.putStep(relay, step, item.key, nowMs);
+    if (item.settled_ms === null) return;
+    rows.endStep(relay, step.step, item.settled_ms);
+    markDue.run(nowMs, relay);
+  }
+}
+
+function prepareStopSteps(db: Database): (relay: number, reason: string, moment: Moment) => void {
+  const findRunning = db
+    .prepare<[number], number>(
+      "select item from relay_step where relay = ? and state = 'running' and item is not null order by step",
+    )
+    .pluck();
+  const aborts = prepareAborts(db);
+  return (relay, reason, moment) => {
+    for (const item of findRunning.all(relay)) aborts.stopWork(item, "relay", reason, moment);
+  };
+}
 
 export const archiveRelays = operation(record({ ids: list(text) }), (db) => {
   const archive = db.prepare("update relay set archived = 1 where id = ? and ended_ms is not null");
@@ -278,7 +303,7 @@ const prepareRows = oncePerDatabase((db: Database) => {
   };
 });
 
-/** Whoever waits for a relay is told what came of its steps. */
+/** The session that waits for a relay reads the results of its steps, and so takes over their trust marks. */
 function prepareShareWithCaller(db: Database): (relay: number, caller: number) => void {
   const find = db
     .prepare<[number], number>(

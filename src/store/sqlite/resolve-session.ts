@@ -1,31 +1,33 @@
+import assert from "node:assert/strict";
+
 import type { Database } from "better-sqlite3";
 
+import type { TurnId } from "../../model/ids.ts";
+import type { SessionKey } from "../../model/session-key.ts";
 import { prepareClaims, type SessionRow } from "./claim.ts";
 import { prepareInheritedSettings } from "./inherit-trust.ts";
 import { Refusal } from "./operation.ts";
 import { prepareRecorder } from "./record-changes.ts";
+import { required } from "./row.ts";
 import { sessionUnknown, turnUnknown } from "./unknown.ts";
 import { type Decoded, json, record, text, words } from "./wire.ts";
 
-/** What makes a new session a worker's. The id of a call is the model's. */
+/** Makes a new session a worker's. The model chose the id of the call. */
 export const workerCodec = record({ parent: text, parentTurn: text, parentCall: words, worker: json });
 
 type WorkerInput = Decoded<typeof workerCodec>;
 
-/** A session by its label, with what it takes to create it; or a turn, with the label of a fork. */
+/** A session by its label, with the fields to create it; or a turn, with the label of a fork. */
 interface Target {
-  readonly session: string | null;
+  readonly session: SessionKey | null;
   readonly agent: string | null;
   readonly persona: string | null;
   readonly worker: WorkerInput | undefined;
-  readonly turn: string | null;
-  readonly forkAs: string | null;
+  readonly turn: TurnId | null;
+  readonly forkAs: SessionKey | null;
 }
 
-/**
- * The session that a dispatch goes to. Decided inside the transaction, because the answer depends on
- * where the heads are at this moment.
- */
+/** Finds or creates the session of a dispatch. Inside the transaction, because it depends on the current heads. */
 export function prepareResolve(
   db: Database,
 ): (target: Target, channel: string, nowMs: number) => SessionRow | Refusal {
@@ -34,46 +36,48 @@ export function prepareResolve(
   const findTurn = db.prepare<[string], { key: number; agent: string; persona: string }>(
     "select key, agent, persona from turn where id = ?",
   );
-  const findByHead = db.prepare<[number], { label: string }>(
-    "select label from session where head = ? order by used_ms desc, key desc limit 1",
-  );
+  const findByHead = db
+    .prepare<[number], SessionKey>(
+      "select label from session where head = ? order by used_ms desc, key desc limit 1",
+    )
+    .pluck();
 
   return (target, channel, nowMs) => {
     if (target.session !== null) {
       const { session: label, agent, persona, worker } = target;
       const there = claims.findSession(label);
       if (there !== undefined) return there;
-      const parent = worker === undefined ? undefined : claims.findSession(worker.parent);
-      if (worker !== undefined && parent === undefined) return sessionUnknown(worker.parent);
-      const opened = worker === undefined ? undefined : { ...worker, parentKey: parent!.key };
-      return insertSession(
-        { label, agent: agent!, persona: persona!, channel, head: null, headId: null, worker: opened },
-        nowMs,
-      );
+      assert(agent !== null && persona !== null);
+      const session = { label, agent, persona, channel, head: null, headId: null };
+      if (worker === undefined) return insertSession(session, nowMs);
+      const parent = claims.findSession(worker.parent);
+      if (parent === undefined) return sessionUnknown(worker.parent);
+      return insertSession({ ...session, worker: { ...worker, parentKey: parent.key } }, nowMs);
     }
-    const turn = findTurn.get(target.turn!);
-    if (turn === undefined) return turnUnknown(target.turn!);
+    const { turn: id, forkAs: label } = target;
+    assert(id !== null && label !== null);
+    const turn = findTurn.get(id);
+    if (turn === undefined) return turnUnknown(id);
     const there = findByHead.get(turn.key);
-    if (there !== undefined) return claims.findSession(there.label)!;
-    const label = target.forkAs!;
+    if (there !== undefined) return required(claims.findSession(there));
     if (claims.findSession(label) !== undefined) return sessionExists(label);
     const { agent, persona, key } = turn;
-    return insertSession({ label, agent, persona, channel, head: key, headId: target.turn }, nowMs);
+    return insertSession({ label, agent, persona, channel, head: key, headId: id }, nowMs);
   };
 }
 
 interface NewSession {
-  readonly label: string;
+  readonly label: SessionKey;
   readonly agent: string;
   readonly persona: string;
   readonly channel: string | null;
   readonly head: number | null;
-  readonly headId: string | null;
-  /** Of a worker: who opened it, and what it was given. */
+  readonly headId: TurnId | null;
+  /** Set for a worker's session. */
   readonly worker?: (WorkerInput & { readonly parentKey: number }) | undefined;
 }
 
-/** A session that begins with a head is a fork, and has touched what the thread it begins with has touched. */
+/** A session that begins with a head is a fork, and inherits the trust marks of its thread. */
 export function prepareInsertSession(db: Database): (session: NewSession, nowMs: number) => SessionRow {
   const insert = db.prepare(
     `insert into session (label, agent, persona, channel, head, settings, parent_session, parent_turn, parent_call,

@@ -21,25 +21,35 @@ type Defined<T> = {
   >;
 };
 
-/** The fields of a row, with undefined for null. */
-export function orUndefined<Row extends object>(row: Row): WithoutNull<Row> {
+/** The named fields of a row that are set. Much faster than `defined` of the rest of a row. */
+export function definedOf<Row extends object, Name extends keyof Row & string>(
+  row: Row,
+  names: readonly Name[],
+): Defined<Pick<Row, Name>> {
+  const present: Record<string, unknown> = {};
+  for (const name of names) {
+    if (row[name] !== null && row[name] !== undefined) present[name] = row[name];
+  }
+  return present as Defined<Pick<Row, Name>>;
+}
+
+/** The named fields of a row, with undefined for null. */
+export function orUndefined<Row extends object, Name extends keyof Row & string>(
+  row: Row,
+  names: readonly Name[],
+): WithoutNull<Pick<Row, Name>> {
   const fields: Record<string, unknown> = {};
-  for (const name in row) fields[name] = row[name] ?? undefined;
-  return fields as WithoutNull<Row>;
+  for (const name of names) fields[name] = row[name] ?? undefined;
+  return fields as WithoutNull<Pick<Row, Name>>;
 }
 
 type WithoutNull<Row> = {
   readonly [Name in keyof Row]: null extends Row[Name] ? Exclude<Row[Name], null> | undefined : Row[Name];
 };
 
-export function without<Row, Name extends keyof Row>(row: Row, name: Name): Omit<Row, Name> {
-  const { [name]: _omitted, ...rest } = row;
-  return rest;
-}
-
-export function json(text: string): Json;
-export function json(text: string | null): Json | undefined;
-export function json(text: string | null): Json | undefined {
+export function parseJson(text: string): Json;
+export function parseJson(text: string | null): Json | undefined;
+export function parseJson(text: string | null): Json | undefined {
   return text === null ? undefined : (JSON.parse(text) as Json);
 }
 

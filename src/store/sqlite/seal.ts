@@ -8,7 +8,7 @@ import { closeSync, fstatSync, openSync, readSync, writeSync } from "node:fs";
 const SEAL_BYTES = 32;
 const CHUNK_BYTES = 1024 * 1024;
 
-/** For a database that nobody has open. */
+/** For a database that no process has open. */
 export function sealFile(path: string): void {
   const file = openSync(path, "r+");
   try {
@@ -19,7 +19,7 @@ export function sealFile(path: string): void {
   }
 }
 
-/** Whether a file with pages of this size is as it was sealed. Undefined: it was never sealed, or the seal was removed. */
+/** Whether a file with pages of this size is unchanged since it was sealed. Undefined: it has no seal. */
 export function checkSeal(path: string, pageSize: number): boolean | undefined {
   const file = openSync(path, "r");
   try {

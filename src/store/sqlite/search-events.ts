@@ -1,8 +1,8 @@
 /**
- * Search over what was said: candidates from the index, and what the index does not hold yet, measured alike.
+ * Full-text search: candidates from the index, and events that are not indexed yet, scored alike.
  *
- * The work is bounded by what it looks at, not by what there is. Of words that nearly everything holds, only
- * the newest texts are looked at; rarer words are ranked by SQLite over many more.
+ * The work is bounded, whatever the size of the ledger. For words that nearly every text holds, only the newest texts are
+ * read; SQLite ranks rarer words over many more.
  */
 import type { Database } from "better-sqlite3";
 
@@ -26,13 +26,13 @@ import { checkCount, START } from "./page.ts";
 import { checkMoment } from "./read-events.ts";
 import { required } from "./row.ts";
 
-/** A word that so many texts hold says little about which of them is meant. */
+/** A word in this many texts says little about which of them is meant. */
 const COMMON = 10_000;
-/** How many matches are ranked by SQLite, the newest ones, and how many of them are then read. */
+/** How many of the newest matches SQLite ranks, and how many of those are read. */
 const RANKED = 5_000;
 const READ = 200;
 
-/** A search with all its bounds, checked. */
+/** A validated search. */
 export interface SearchRequest {
   readonly text: string;
   readonly limit: number;
@@ -78,6 +78,56 @@ export function prepareSearchEvents(db: Database): (request: SearchRequest) => S
       `select count(*) from (select 1 from search where search match ? limit ${COMMON})`,
     )
     .pluck();
+  const readDoc = db.prepare<[number], DocRow>(`${DOC} where e.seq = ?`);
+  const readHit = db.prepare<[number], HitRow>(
+    `select e.id, e.at_ms, e.channel, e.direction, e.sender, p.place, t.id as turn
+     from event e left join place p on p.key = e.place left join turn t on t.key = e.message / 65536
+     where e.seq = ?`,
+  );
+  const readTail = prepareReadTail(db);
+  const findCandidates = prepareCandidates(db);
+
+  return (request) => {
+    const query = readQuery(request.text);
+    if (query.terms.length === 0 || request.channels?.length === 0) return [];
+    // The index's position is read first: an event indexed after that is seen twice, and not missed.
+    const state = required(readState.get());
+    const docs = readTail(request, state);
+    const counts = new Map(
+      query.terms.map((term) => [term, required(countTerm.get(`content : ${quote(term.text)}`))]),
+    );
+    for (const seq of findCandidates(query, counts, request)) {
+      if (!docs.has(seq)) docs.set(seq, toDoc(required(readDoc.get(seq))));
+    }
+    const tail = [...docs.values()].filter(({ seq }) => seq > state.indexed);
+    const wanted = { query, weights: weigh(state.last, addTail(counts, tail)) };
+    return rank([...docs.values()], wanted, state.newestMs)
+      .slice(0, request.limit)
+      .map((ranking) => {
+        const text = excerpt(ranking.doc.text, wanted, request.textLength);
+        return toHit(required(readHit.get(ranking.doc.seq)), text, ranking.score);
+      });
+  };
+}
+
+/** Reads the events that the index does not hold yet. */
+function prepareReadTail(db: Database) {
+  // The plus signs keep SQLite from scanning all events by time: few come after.
+  const find = db.prepare<[TailBounds], DocRow>(
+    `${DOC} where e.seq > @after and +e.at_ms >= @sinceMs and +e.at_ms < @untilMs
+       and (@channels is null or e.channel in (select value from json_each(@channels)))`,
+  );
+  return (request: SearchRequest, { indexed, last }: LedgerState): Map<number, Doc> => {
+    const { sinceMs, untilMs } = request;
+    const channels = request.channels === null ? null : JSON.stringify(request.channels);
+    const after = Math.max(indexed, last - SEARCHED_TAIL);
+    const rows = find.all({ after, sinceMs, untilMs, channels });
+    return new Map(rows.map((row) => [row.seq, toDoc(row)]));
+  };
+}
+
+/** Finds events with all words; if they are too few, with any rare word; if still too few, with any common word. */
+function prepareCandidates(db: Database) {
   const findSpan = db.prepare<[number, number], { first: number | null; last: number | null }>(
     "select min(seq) as first, max(seq) as last from event where at_ms >= ? and at_ms < ?",
   );
@@ -88,48 +138,12 @@ export function prepareSearchEvents(db: Database): (request: SearchRequest) => S
        order by rank limit ${READ}`,
     )
     .pluck();
-  const readDoc = db.prepare<[number], DocRow>(`${DOC} where e.seq = ?`);
-  // The plus signs keep SQLite from going through all events by time: there are few that come after.
-  const findTail = db.prepare<[TailBounds], DocRow>(
-    `${DOC} where e.seq > @after and +e.at_ms >= @sinceMs and +e.at_ms < @untilMs
-       and (@channels is null or e.channel in (select value from json_each(@channels)))`,
-  );
-  const readHit = db.prepare<[number], HitRow>(
-    `select e.id, e.at_ms, e.channel, e.direction, e.sender, p.place, t.id as turn
-     from event e left join place p on p.key = e.place left join turn t on t.key = e.message / 65536
-     where e.seq = ?`,
-  );
 
-  return (request) => {
-    const query = readQuery(request.text);
-    if (query.terms.length === 0 || request.channels?.length === 0) return [];
-    // How far the index has come is read first: what it takes in after that is seen twice, and not missed.
-    const state = required(readState.get());
-    const docs = readTail(request, state);
-    const counts = query.terms.map(({ text }) => required(countTerm.get(`content : ${quote(text)}`)));
-    for (const seq of candidates(query, counts, request)) {
-      if (!docs.has(seq)) docs.set(seq, toDoc(required(readDoc.get(seq))));
-    }
-    const tail = [...docs.values()].filter(({ seq }) => seq > state.indexed);
-    const wanted = { query, weights: weigh(state.last, addTail(query, counts, tail)) };
-    return rank([...docs.values()], wanted, state.newestMs)
-      .slice(0, request.limit)
-      .map((ranking) => toHit(ranking, excerpt(ranking.doc.text, wanted, request.textLength)));
-  };
-
-  function readTail(request: SearchRequest, { indexed, last }: LedgerState): Map<number, Doc> {
-    const { sinceMs, untilMs } = request;
-    const channels = request.channels === null ? null : JSON.stringify(request.channels);
-    const after = Math.max(indexed, last - SEARCHED_TAIL);
-    const rows = findTail.all({ after, sinceMs, untilMs, channels });
-    return new Map(rows.map((row) => [row.seq, toDoc(row)]));
-  }
-
-  /** All words; where that is not enough, any that are rare; where that is not either, any that are common. */
-  function candidates(query: Query, counts: readonly number[], request: SearchRequest): Set<number> {
-    const common = query.terms.filter((_, i) => counts[i]! >= COMMON);
-    const rare = query.terms.filter((term, i) => counts[i]! < COMMON && (counts[i]! > 0 || term.begins));
-    const all = counts.every((count) => count > 0) ? query.phrases.map(quote).join(" AND ") : "";
+  return ({ terms, phrases }: Query, counts: TermCounts, request: SearchRequest): Set<number> => {
+    const countOf = (term: Term) => counts.get(term) ?? 0;
+    const common = terms.filter((term) => countOf(term) >= COMMON);
+    const rare = terms.filter((term) => countOf(term) < COMMON && (countOf(term) > 0 || term.begins));
+    const all = terms.every((term) => countOf(term) > 0) ? phrases.map(quote).join(" AND ") : "";
     const bounds = boundsOf(request);
     const found = new Set<number>();
     for (const [match, find] of [
@@ -141,7 +155,7 @@ export function prepareSearchEvents(db: Database): (request: SearchRequest) => S
       for (const seq of find.all({ ...bounds, match: inChannels(match, request.channels) })) found.add(seq);
     }
     return found;
-  }
+  };
 
   /** Undefined: nothing happened in that time. */
   function boundsOf({ sinceMs, untilMs }: SearchRequest): Omit<MatchBounds, "match"> | undefined {
@@ -149,24 +163,9 @@ export function prepareSearchEvents(db: Database): (request: SearchRequest) => S
     const { first, last } = required(findSpan.get(sinceMs, untilMs));
     return first === null || last === null ? undefined : { first, last, sinceMs, untilMs };
   }
-
-  function toHit({ doc, score }: Ranking, text: string): SearchHit {
-    const row = required(readHit.get(doc.seq));
-    return {
-      event: row.id,
-      turn: row.turn ?? undefined,
-      channel: row.channel,
-      direction: row.direction,
-      sender: row.sender ?? undefined,
-      place: row.place ?? undefined,
-      atMs: row.at_ms,
-      text,
-      score,
-    };
-  }
 }
 
-/** How many events no search looks at, because the index is that far behind. */
+/** How many events search misses because the index is behind. */
 export function prepareUnsearched(db: Database): () => number {
   const read = db
     .prepare<[], number>(
@@ -179,7 +178,7 @@ export function prepareUnsearched(db: Database): () => number {
 const DOC = `select e.seq, e.at_ms, substr(coalesce(e.content, m.content), 1, ${MAX_SEARCHED_CHARACTERS}) as text
   from event e left join message m on m.key = e.message`;
 
-/** The index goes first: it is where the work is cut down. */
+/** The index comes first, because it narrows the search most. */
 function matching(columns: string): string {
   return `select ${columns} from search cross join event e on e.seq = search.rowid
     where search match @match and search.rowid between @first and @last
@@ -225,16 +224,33 @@ interface HitRow {
   readonly turn: TurnId | null;
 }
 
+/** How many indexed texts hold each term of a query, at most COMMON. */
+type TermCounts = ReadonlyMap<Term, number>;
+
 interface Ranking {
   readonly doc: Doc;
   readonly score: number;
+}
+
+function toHit(row: HitRow, text: string, score: number): SearchHit {
+  return {
+    event: row.id,
+    turn: row.turn ?? undefined,
+    channel: row.channel,
+    direction: row.direction,
+    sender: row.sender ?? undefined,
+    place: row.place ?? undefined,
+    atMs: row.at_ms,
+    text,
+    score,
+  };
 }
 
 function toDoc({ seq, at_ms: atMs, text }: DocRow): Doc {
   return { seq, atMs, text: text ?? "", spaced: spaced(words(text ?? "")) };
 }
 
-/** Words hold letters and digits only, so that within quotes nothing is left of FTS5's own language. */
+/** Words hold letters and digits only, so nothing in the quotes is FTS5 syntax. */
 function quote(text: string): string {
   return `"${text}"`;
 }
@@ -249,14 +265,15 @@ function inChannels(match: string, channels: readonly string[] | null): string {
   return `${content} AND channel : (${channels.map((name) => quote(channelWord(name))).join(" OR ")})`;
 }
 
-/** How many texts hold each term, with those that the index does not know yet. */
-function addTail({ terms }: Query, counts: readonly number[], tail: readonly Doc[]): number[] {
-  return terms.map(({ text }, i) => {
-    return counts[i]! + tail.filter((doc) => doc.spaced.text.includes(` ${text} `)).length;
-  });
+/** How many texts hold each term, including those that are not indexed yet. */
+function addTail(counts: TermCounts, tail: readonly Doc[]): number[] {
+  return Array.from(
+    counts,
+    ([{ text }, count]) => count + tail.filter((doc) => doc.spaced.text.includes(` ${text} `)).length,
+  );
 }
 
-/** Best first, and of those that are as good, the newest. */
+/** Best first; among equals, newest first. */
 function rank(docs: readonly Doc[], wanted: Wanted, newestMs: number): Ranking[] {
   return docs
     .map((doc) => ({ doc, score: relevance(doc.spaced, wanted, newestMs - doc.atMs) }))

@@ -1,6 +1,7 @@
-/** The run that occupies a session, and waking it where it waits. */
+/** The run that a session is held for, and how to wake it. */
 import type { Database } from "better-sqlite3";
 
+import type { TurnId } from "../../model/ids.ts";
 import type { Refusal } from "./operation.ts";
 import { oncePerDatabase } from "./once.ts";
 import { prepareRecorder } from "./record-changes.ts";
@@ -9,13 +10,13 @@ import { runUnknown } from "./unknown.ts";
 
 export interface SessionRun {
   readonly run: number;
-  /** The one that it is for. */
+  /** The item that the run is for. */
   readonly item: number | null;
   readonly turn: number;
-  readonly turn_id: string;
+  readonly turn_id: TurnId;
   readonly state: string;
   readonly wait_id: string | null;
-  /** The session, and the run that it is occupied by. */
+  /** The session, and its current run. */
   readonly key: number;
   readonly current: number | null;
   readonly holder: string | null;

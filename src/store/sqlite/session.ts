@@ -1,3 +1,5 @@
+import type { TurnId } from "../../model/ids.ts";
+import type { SessionKey } from "../../model/session-key.ts";
 import { MAX_SETTINGS_BYTES } from "../store.ts";
 import { prepareClaims } from "./claim.ts";
 import { TRUST_PATH } from "./inherit-trust.ts";
@@ -6,10 +8,10 @@ import { operation, Refusal } from "./operation.ts";
 import { prepareRecorder } from "./record-changes.ts";
 import { required } from "./row.ts";
 import { sessionUnknown, turnUnknown } from "./unknown.ts";
-import { json, record, text, textOrNull } from "./wire.ts";
+import { json, record, text, textOf, textOrNull } from "./wire.ts";
 
-/** One row, whatever the depth of the turn: nothing of the history is copied. */
-export const fork = operation(record({ turn: text, label: text }), (db) => {
+/** A fork is one row, whatever the depth of the turn: no history is copied. */
+export const fork = operation(record({ turn: textOf<TurnId>(), label: textOf<SessionKey>() }), (db) => {
   const claims = prepareClaims(db);
   const insertSession = prepareInsertSession(db);
   const findTurn = db.prepare<[string], { key: number; agent: string; persona: string; session: number }>(
@@ -30,8 +32,8 @@ export const fork = operation(record({ turn: text, label: text }), (db) => {
 });
 
 /**
- * The marks of trust go with the old thread, unless something of it is to come back: a run that is under way, or
- * one that failed and may be tried again, brings its journal with it.
+ * Trust marks go with the old thread, unless part of it can return: an unfinished run, or a failed one that may be
+ * retried, brings its journal with it.
  */
 export const resetSession = operation(record({ label: text }), (db) => {
   const reset = db
@@ -54,7 +56,12 @@ export const resetSession = operation(record({ label: text }), (db) => {
   };
 });
 
-const configuringCodec = record({ label: text, settings: json, agent: textOrNull, persona: textOrNull });
+const configuringCodec = record({
+  label: textOf<SessionKey>(),
+  settings: json,
+  agent: textOrNull,
+  persona: textOrNull,
+});
 
 export const configureSession = operation(configuringCodec, (db) => {
   const merge = db.prepare<[string, string], { key: number; settings: string; bytes: number }>(

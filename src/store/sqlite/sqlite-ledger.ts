@@ -1,6 +1,6 @@
 /**
- * All reads, over one connection that cannot write. The store reads through it, and the command line
- * does without a store: beside a running Cortex or without one.
+ * All reads, over one read-only connection. The store reads through it; the command line uses it without a store,
+ * whether or not Cortex is running.
  */
 import { existsSync, statSync } from "node:fs";
 import type { Database } from "better-sqlite3";
@@ -46,13 +46,13 @@ import { required } from "./row.ts";
 import { checkSearch, prepareSearchEvents, prepareUnsearched } from "./search-events.ts";
 import { prepareReadFiles } from "./watched-files.ts";
 
-/** Up to so many events in all, of so many bytes, are searched where the search is asked for, in some milliseconds. */
+/** A ledger of up to this many events and bytes is searched in this process, in a few milliseconds. */
 export const SEARCHED_IN_PLACE = 200;
 const BYTES_SEARCHED_IN_PLACE = 64 * 1024;
 
 /**
- * Opens the database for reading only: takes no lock, migrates nothing, starts nothing. Refuses with
- * `store_missing` where there is none and with `store_older` where Cortex has not run since an update.
+ * Opens the database read-only: takes no lock, migrates nothing, starts nothing. Throws `store_missing` if it does
+ * not exist and `store_older` if Cortex has not run since an update.
  */
 export async function openSqliteLedger({ path }: { readonly path: string }): Promise<SqliteLedger> {
   if (!existsSync(path) || statSync(path).size === 0) throw storeMissing(path);
@@ -88,7 +88,7 @@ export class SqliteLedger implements Ledger {
   readonly #path: string;
   readonly #db: Database;
   readonly #reader: Reader;
-  /** A process of their own for searches: a query that takes long must not hold one up. */
+  /** Searches have their own process: a slow query must not delay them. */
   readonly #searcher: Reader;
   readonly #readLastEvent = lazily(() =>
     this.#db.prepare<[], number>("select coalesce(max(seq), 0) from event").pluck(),
@@ -109,19 +109,7 @@ export class SqliteLedger implements Ledger {
     this.#reader = new Reader(path);
     this.#searcher = new Reader(path);
     this.events = this.#eventReads();
-    this.queue = {
-      ...this.#reads(
-        prepareReadQueue,
-        "pending",
-        "list",
-        "item",
-        "outcome",
-        "itemsOf",
-        "unseenDrops",
-        "nextReadyMs",
-      ),
-      dead: this.#reads(prepareReadDead, "messages").messages,
-    };
+    this.queue = this.#queueReads();
     this.runs = this.#reads(
       prepareReadRuns,
       "readMessage",
@@ -194,12 +182,28 @@ export class SqliteLedger implements Ledger {
     };
   }
 
+  #queueReads(): Ledger["queue"] {
+    return {
+      ...this.#reads(
+        prepareReadQueue,
+        "pending",
+        "list",
+        "item",
+        "outcome",
+        "itemsOf",
+        "unseenDrops",
+        "nextReadyMs",
+      ),
+      dead: this.#reads(prepareReadDead, "messages").messages,
+    };
+  }
+
   #isSmall(): boolean {
     if (required(this.#readLastEvent().get()) > SEARCHED_IN_PLACE) return false;
     return required(this.#readEventBytes().get()) <= BYTES_SEARCHED_IN_PLACE;
   }
 
-  /** Where there is little to search, starting a process would take longer than searching. */
+  /** In a small ledger, starting a process would take longer than searching. */
   async #search(text: string, options?: SearchOptions): Promise<SearchHit[]> {
     const request = checkSearch(text, options);
     const inPlace = this.#reading(() => (this.#isSmall() ? this.#searchEvents()(request) : undefined));
@@ -232,7 +236,7 @@ export class SqliteLedger implements Ledger {
     };
   }
 
-  /** Reads of this connection, prepared when the first of them is asked for. */
+  /** Reads of this connection, prepared on first use. */
   #reads<All extends Record<Name, (...args: never[]) => unknown>, Name extends keyof All>(
     prepare: (db: Database) => All,
     ...names: readonly Name[]
@@ -242,7 +246,7 @@ export class SqliteLedger implements Ledger {
     return Object.fromEntries(reads) as Promised<Pick<All, Name>>;
   }
 
-  /** A read of this connection, with what goes wrong in it told in our words. */
+  /** A read of this connection, whose errors become CortexErrors. */
   #reading<Arguments extends unknown[], Result>(
     read: (...args: Arguments) => Result,
   ): (...args: Arguments) => Promise<Result> {

@@ -1,12 +1,12 @@
 /**
- * The store on SQLite: writes go to the writer thread, reads are answered by a ledger on a connection of
- * the main thread, slow reads go to a process of their own.
+ * The store on SQLite: writes go to the writer thread, reads to a ledger on a connection of the main thread, slow
+ * reads to a separate process.
  */
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 
 import { CortexError } from "../../model/errors.ts";
-import type { ApprovalId, DelegationId, DeliveryId, ItemId, RunId, TurnId } from "../../model/ids.ts";
+import type { DeliveryId, ItemId, RunId, TurnId } from "../../model/ids.ts";
 import type { Redact } from "../../model/redact.ts";
 import type { SessionKey } from "../../model/session-key.ts";
 import { createUlidSource, type UlidSource } from "../../model/ulid.ts";
@@ -46,6 +46,7 @@ import { takeLock } from "./lock.ts";
 import { inspectDatabase } from "./migrate.ts";
 import type { Input, OperationName } from "./operations.ts";
 import { checkCount } from "./page.ts";
+import { required } from "./row.ts";
 import { openSqliteLedger, type SqliteLedger } from "./sqlite-ledger.ts";
 import type { Connect } from "./writer-protocol.ts";
 import { Writer } from "./writer.ts";
@@ -54,17 +55,17 @@ export interface SqliteOptions {
   readonly path: string;
   readonly clock: () => number;
   /**
-   * Takes secrets out of all that is written: what people, models, tools and platforms have said. Ids, and names
-   * from the configuration, are kept as they are. It may come to know more secrets; what is stored is not changed.
+   * Removes secrets from all text that is written: of people, models, tools and platforms. Ids and configured names
+   * stay as they are. It may learn more secrets later; stored text does not change.
    */
   readonly redact?: Redact;
-  /** How the writer is reached: a thread, unless a test puts something else in its place. */
+  /** How to reach the writer. Defaults to a thread. */
   readonly connect?: Connect;
 }
 
 /**
- * Opens the database, creating it where there is none, and becomes its only writer. Whatever held leases
- * on it before is dead, so they are void.
+ * Opens the database, creating it if needed, and becomes its only writer. All earlier leases are void, since their
+ * holders are dead.
  */
 export async function openSqliteStore({
   path,
@@ -90,7 +91,7 @@ export async function openSqliteStore({
   }
 }
 
-/** Looks whose database this is before anything is opened for writing. */
+/** Checks the database before anything is opened for writing. */
 function claimDatabase(path: string): Disposable {
   try {
     mkdirSync(dirname(path), { recursive: true });
@@ -201,12 +202,12 @@ export class SqliteStore implements Store {
 
   async #close(): Promise<void> {
     await this.#writer.drain();
-    await this.#ledger[Symbol.asyncDispose](); // before the writer: the last one out folds the write-ahead log in
+    await this.#ledger[Symbol.asyncDispose](); // before the writer: the last connection checkpoints the log
     await this.#writer.close();
     this.#lock[Symbol.dispose]();
   }
 
-  /** Ends where it stands, as a crash of the process would leave it: for tests of what comes after one. */
+  /** Stops as a crash of the process would, for tests of recovery. */
   async crash(): Promise<void> {
     await this.#writer.terminate();
     await this.#ledger[Symbol.asyncDispose]();
@@ -240,7 +241,7 @@ export class SqliteStore implements Store {
     return {
       ...this.#ledger.queue,
       lease: async (request, max) => {
-        const requests = Array.from({ length: checkCount(max) }, () => this.#claimRequest(request)!);
+        const requests = Array.from({ length: checkCount(max) }, () => this.#newClaim(request));
         return (await this.#writer.call("leaseSessions", { requests })).map(toClaim);
       },
       renew: async ({ holder, ttlMs }, leases) => {
@@ -248,7 +249,7 @@ export class SqliteStore implements Store {
         return lost.map((place) => leases[place]!);
       },
       release: async (leases: readonly Lease[]) => this.#do("releaseLeases", { leases }),
-      drop: async (items, policy) => (await this.#writer.call("dropItems", { items, policy })) as ItemId[],
+      drop: async (items, policy) => this.#writer.call("dropItems", { items, policy }),
       retryDead: async (item: ItemId) => this.#do("retryDead", { item }),
       dropDead: async (item: ItemId) => this.#do("dropDead", { item }),
     };
@@ -262,7 +263,7 @@ export class SqliteStore implements Store {
         await this.#writer.call("journal", input);
       },
       pin: async (lease, run, pinned) =>
-        this.#do("pin", { lease, run, pinned: encode.encodeJson(pinned, "What is pinned") }),
+        this.#do("pin", { lease, run, pinned: encode.encodeJson(pinned, "The pinned value") }),
       suspend: async (lease, run, { id, kind, detail }, asked = []) => {
         const text = encode.encodeJson(detail, "The detail of a wait");
         const requests = asked.map(encode.encodeRequest);
@@ -328,7 +329,7 @@ export class SqliteStore implements Store {
       ...this.#ledger.sessions,
       fork: async (turn, label) => {
         await this.#writer.call("fork", { turn, label: encode.checkKey(label) });
-        return (await this.#ledger.sessions.get(label))!;
+        return required(await this.#ledger.sessions.get(label));
       },
       reset: async (label: SessionKey) => this.#do("resetSession", { label }),
       configure: async (label, settings, { create } = {}) => {
@@ -348,7 +349,7 @@ export class SqliteStore implements Store {
       notify: async (delivery) => this.#do("addNotice", { delivery: encode.encodeDelivery(delivery) }),
       claim: async ({ holder, ttlMs }, max) => {
         const fences = await this.#writer.call("claimDeliveries", { holder, ttlMs, max: checkCount(max) });
-        return Promise.all(fences.map((fence) => this.#deliveryClaim(fence as Fence)));
+        return Promise.all(fences.map((fence) => this.#deliveryClaim(fence)));
       },
       plan: async ({ delivery, epoch }, chunks) => {
         if (chunks.length === 0 || chunks.length > MAX_CHUNKS_IN_DELIVERY) throw chunksInvalid(chunks.length);
@@ -381,10 +382,10 @@ export class SqliteStore implements Store {
       ...this.#ledger.approvals,
       answer: async (id, answer) => {
         await this.#writer.call("answerApproval", encode.encodeAnswerTo(id, answer));
-        return (await this.#ledger.approvals.get(id))!;
+        return required(await this.#ledger.approvals.get(id));
       },
       use: (lease, run, id) => this.#writer.call("useApproval", { lease, run, id }),
-      expire: async () => (await this.#writer.call("expireApprovals", {})) as ApprovalId[],
+      expire: async () => this.#writer.call("expireApprovals", {}),
     };
   }
 
@@ -403,7 +404,7 @@ export class SqliteStore implements Store {
         const { reported, claim } = await this.#writer.call("reportDelegation", { id, message });
         return claim === undefined ? { reported } : { reported, claim: toClaim(claim) };
       },
-      expire: async () => (await this.#writer.call("expireDelegations", {})) as DelegationId[],
+      expire: async () => this.#writer.call("expireDelegations", {}),
       cancel: (caller, reason) => this.#writer.call("cancelDelegations", { caller, reason }),
     };
   }
@@ -435,15 +436,14 @@ export class SqliteStore implements Store {
           give: give === undefined ? undefined : encode.encodeGift(give),
         }),
       order: async ({ event, dispatch, worker, claim: request, ...member }) => {
-        const { item, claim, ...ordered } = await this.#writer.call("orderTurn", {
+        const { claim, ...ordered } = await this.#writer.call("orderTurn", {
           ...encode.encodeMember(member),
           event: encode.encodeEvent(event),
           dispatch: encode.encodeDispatch(dispatch),
-          worker: encode.encodeJson(worker, "What a member is given"),
+          worker: encode.encodeJson(worker, "The brief of a member"),
           claim: this.#claimRequest(request),
         });
-        const answer = { ...ordered, item: item as ItemId };
-        return claim === undefined ? answer : { ...answer, claim: toClaim(claim) };
+        return claim === undefined ? ordered : { ...ordered, claim: toClaim(claim) };
       },
     };
   }
@@ -457,7 +457,7 @@ export class SqliteStore implements Store {
       },
       setEnabled: async (name, enabled) => {
         await this.#writer.call("setHookEnabled", { name, enabled: Number(enabled) });
-        return (await this.#ledger.hooks.get(name))!;
+        return required(await this.#ledger.hooks.get(name));
       },
       record: async (run): Promise<Recorded> => {
         const { dispatched, ...recorded } = await this.#writer.call("recordHookRun", {
@@ -494,14 +494,16 @@ export class SqliteStore implements Store {
   }
 
   async #deliveryClaim({ delivery, epoch, state }: Fence): Promise<DeliveryClaim> {
-    return { ...(await this.#ledger.outbox.get(delivery))!, delivery, epoch, state };
+    return { ...required(await this.#ledger.outbox.get(delivery)), delivery, epoch, state };
   }
 
-  /** Ids are made here, so that a call which has to be repeated would name the same ones. */
   #claimRequest(request: LeaseRequest | undefined): ClaimRequest | undefined {
-    if (request === undefined) return undefined;
-    const { holder, ttlMs } = request;
-    return { holder, ttlMs, run: this.#mintId(), turn: this.#mintId() };
+    return request === undefined ? undefined : this.#newClaim(request);
+  }
+
+  /** Ids are made here, so that a repeated call would name the same ones. */
+  #newClaim({ holder, ttlMs }: LeaseRequest): ClaimRequest {
+    return { holder, ttlMs, run: this.#mintId() as RunId, turn: this.#mintId() as TurnId };
   }
 }
 
@@ -509,10 +511,10 @@ type Fence = Pick<DeliveryClaim, "delivery" | "epoch" | "state">;
 
 function toClaim(row: ClaimRow): Claim {
   return {
-    lease: { session: row.session as SessionKey, epoch: row.epoch },
-    run: row.run as RunId,
-    turn: row.turn as TurnId,
-    parent: (row.parent ?? undefined) as TurnId | undefined,
+    lease: { session: row.session, epoch: row.epoch },
+    run: row.run,
+    turn: row.turn,
+    parent: row.parent ?? undefined,
     attempt: row.attempt,
     interruptions: row.interruptions,
     journalled: row.progress > 0,
@@ -520,9 +522,8 @@ function toClaim(row: ClaimRow): Claim {
   };
 }
 
-function toDispatched({ outcome, item, session, claim }: DispatchedRow): Dispatched {
-  const ids = { outcome, item: item as ItemId, session: session as SessionKey };
-  return claim === undefined ? ids : { ...ids, claim: toClaim(claim) };
+function toDispatched({ claim, ...dispatched }: DispatchedRow): Dispatched {
+  return claim === undefined ? dispatched : { ...dispatched, claim: toClaim(claim) };
 }
 
 function toFinished({ next }: { next: ClaimRow | undefined }): { next?: Claim } {

@@ -46,7 +46,7 @@ export const suspend = operation(
       leave.run(held.key);
       changes.run(held.run, "suspended", kind);
       moment.wake("runs");
-      // Whoever asked for the end, gave an answer or told of a result found a run at work and woke nobody.
+      // An abort, an answer or a report that arrived while the run was working woke nothing.
       const parked = runs.findByKey(held.run);
       if (parked.abort !== null) aborts.abort(parked, parked.abort, moment);
       else if (isDecided || waitingTurns.isTold(held.turn)) {

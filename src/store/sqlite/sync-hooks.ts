@@ -21,7 +21,7 @@ const hookFileCodec = record({
 
 type HookFileInput = Decoded<typeof hookFileCodec>;
 
-/** What is compared with the file: all that reading it anew can change. */
+/** The columns compared with the file: all that reloading it can change. */
 interface Known {
   readonly key: number;
   readonly name: string;
@@ -53,7 +53,7 @@ export const syncHooks = operation(record({ found: list(hookFileCodec) }), (db) 
   };
 });
 
-/** Undefined: nothing has changed. */
+/** Undefined: unchanged. */
 function prepareWrite(
   db: Database,
 ): (file: HookFileInput, known: Known | undefined, nowMs: number) => Changed | undefined {
@@ -63,14 +63,14 @@ function prepareWrite(
              @startsDisabled = 0 and @origin <> 'agent', 1, @error, @nowMs)
      returning key, state`,
   );
-  // What an agent wrote is not what a person has agreed to before.
+  // A person's earlier consent does not cover an agent's new version.
   const replace = db.prepare<[object], Changed>(
     `update hook set title = @title, description = @description, mode = @mode, digest = @digest, filter = @filter,
        origin = @origin, enabled = enabled and @origin <> 'agent', present = 1, load_error = @error,
        run_error = null, failures = 0, opened_ms = null
      where key = @key returning key, state`,
   );
-  // The same content may load differently: what it imports was repaired, say, and only then its facts are known.
+  // The same content may load differently, for example after an imported file was repaired.
   const reload = db.prepare<[object], Changed>(
     `update hook set title = @title, description = @description, mode = @mode, filter = @filter, present = 1,
        load_error = @error

@@ -1,7 +1,7 @@
 import { operation } from "./operation.ts";
 import { json, list, record, text, textOrNull } from "./wire.ts";
 
-/** Keeps the personas as the configuration has them, for whoever queries the ledger. What has not changed is not touched. */
+/** Stores the configured personas, for queries of the ledger. Unchanged ones are not touched. */
 export const syncPersonas = operation(
   record({
     personas: list(record({ id: text, identity: json, permissions: json, mainSession: textOrNull })),

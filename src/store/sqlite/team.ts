@@ -1,5 +1,7 @@
 import type { Database } from "better-sqlite3";
 
+import type { ItemId } from "../../model/ids.ts";
+import type { SessionKey } from "../../model/session-key.ts";
 import { prepareAccept } from "./accept-event.ts";
 import { claimCodec, type ClaimRow } from "./claim.ts";
 import { dispatchCodec } from "./dispatch.ts";
@@ -7,7 +9,7 @@ import { eventCodec } from "./insert-event.ts";
 import { oncePerDatabase } from "./once.ts";
 import { operation, Refusal } from "./operation.ts";
 import { prepareInsertSession } from "./resolve-session.ts";
-import { json, number, optional, record, text } from "./wire.ts";
+import { json, number, optional, record, text, textOf } from "./wire.ts";
 
 interface MemberInput {
   readonly team: string;
@@ -15,7 +17,7 @@ interface MemberInput {
   readonly state: string;
 }
 
-const giftCodec = record({ session: text, agent: text, persona: text, worker: json });
+const giftCodec = record({ session: textOf<SessionKey>(), agent: text, persona: text, worker: json });
 
 export const keepMember = operation(
   record({ team: text, member: text, state: json, isOver: number, give: optional(giftCodec) }),
@@ -38,7 +40,7 @@ export const keepMember = operation(
 );
 
 export interface OrderedRow {
-  readonly item: string;
+  readonly item: ItemId;
   readonly fresh: boolean;
   readonly claim: ClaimRow | undefined;
 }

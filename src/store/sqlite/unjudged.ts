@@ -2,7 +2,7 @@ import type { Database } from "better-sqlite3";
 
 import type { Moment } from "./operation.ts";
 
-/** Events that wait for hooks to judge them: one small row each, from the commit that takes the event in. */
+/** Events that hooks still have to judge: one small row each, from the commit that accepts the event. */
 export function prepareUnjudged(db: Database) {
   const insert = db.prepare("insert into unjudged (event) values (?)");
   const remove = db.prepare("delete from unjudged where event = ?");

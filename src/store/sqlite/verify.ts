@@ -10,7 +10,7 @@ import { checkDatabase, versionOf } from "./migrate.ts";
 import { prepareReadJournal } from "./read-journal.ts";
 import { required } from "./row.ts";
 
-/** Opens the database for reading only. Blocks until it is done: for a process that does nothing else. */
+/** Opens the database read-only. Blocks until it is done, so call it in a separate process. */
 export function verifyDatabase(path: string): Verdict {
   if (!existsSync(path)) throw storeMissing(path);
   try {
@@ -39,15 +39,15 @@ interface VerifiedRow {
 }
 
 const PAGE = 500;
-/** Databases of an older schema are checked as well: before there was pruning, nothing was pruned. */
+/** Databases with an older schema are checked too; nothing in them was pruned. */
 const FIRST_WITH_PRUNING = 11;
 
 /**
- * Recomputes the hash of every turn from its stored content and its parent's stored hash. Turns are taken
- * in the order of their keys, a page at a time, so that no snapshot is held for long. A cycle cannot
- * hide: along it the depths would have to grow for ever.
+ * Recomputes the hash of every turn from its stored content and its parent's stored hash. Turns are read in key
+ * order, a page at a time, so that no snapshot is held for long. A cycle cannot hide: depths would have to grow
+ * forever along it.
  *
- * Of a turn that was pruned the hash is all there is, and those of the turns that follow it still depend on it.
+ * A pruned turn only has its hash, on which the hashes of the turns after it still depend.
  */
 export function verifyTurns(db: Database): Verdict {
   const prunedMs = versionOf(db) < FIRST_WITH_PRUNING ? "null" : "t.pruned_ms";

@@ -1,18 +1,18 @@
 /**
- * The public views: what hooks and people may query. Text ids, milliseconds since 1970, and the column
- * names that scripts written for the original systems use; what we do not keep is null under its name.
+ * The public views for queries by hooks and people. Ids are text, times are milliseconds since 1970, and columns have
+ * the names that scripts for the original systems use; a column that Cortex does not store is null.
  *
- * Views hold no data: they are made anew when what is written here has changed.
+ * Views hold no data: they are recreated when their definition here has changed.
  */
 import { NEVER_MS } from "./approval-requests.ts";
 import { selectColumns } from "./columns.ts";
 import { DELIVERY_FIELDS } from "./insert-delivery.ts";
 import { DELEGATION_TABLES } from "./read-delegations.ts";
 
-/** As `splitEventId` of the model has it: a webhook's adapter has its name behind a colon. */
+/** Like `splitEventId` of the model: a webhook's adapter includes its name after a colon. */
 const ADAPTER_LENGTH = `(iif(e.id glob 'webhook:*:*', 8 + instr(substr(e.id, 9), ':'), instr(e.id, ':')) - 1)`;
 
-/** Of the first work that a session was given by another. */
+/** The first work that another session delegated to a session. */
 const GIVEN = (column: string): string =>
   `(select ${column} from delegation d join item i on i.key = d.item join event e on e.seq = i.event
              where d.session = s.key order by d.key limit 1)`;
@@ -108,7 +108,7 @@ export const VIEWS: Readonly<Record<string, string>> = {
     from run r join session s on s.key = r.session`,
 
   deliveries: `
-    select d.id, r.turn_id, ${selectColumns("d", DELIVERY_FIELDS, ["id", "target", "content"])}, coalesce(d.content, m.content) as content, d.state as status, d.attempt,
+    select d.id, r.turn_id, ${selectColumns("d", DELIVERY_FIELDS, ["id", "content"])}, coalesce(d.content, m.content) as content, d.state as status, d.attempt,
            d.due_ms as due_at, d.error, d.created_ms as created_at, d.settled_ms as settled_at
     from delivery d left join run r on r.key = d.turn left join message m on m.key = d.message`,
 

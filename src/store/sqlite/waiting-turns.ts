@@ -1,4 +1,4 @@
-/** Turns that are suspended until work is over that they have given to others. */
+/** Turns that are suspended until their delegated work has ended. */
 import type { Database } from "better-sqlite3";
 
 import { oncePerDatabase } from "./once.ts";
@@ -6,7 +6,7 @@ import type { Moment } from "./operation.ts";
 import { prepareSessionRun } from "./session-run.ts";
 
 export const prepareWaitingTurns = oncePerDatabase((db: Database) => {
-  // A call that has its result waits for nothing any more.
+  // A call with a result no longer waits.
   const readTold = db
     .prepare<[{ turn: number }], number | null>(
       `select min(g.told) from (
@@ -21,7 +21,7 @@ export const prepareWaitingTurns = oncePerDatabase((db: Database) => {
   const findRun = db.prepare<[number], number | null>("select run from session where key = ?").pluck();
   const runs = prepareSessionRun(db);
 
-  /** Whether it waits for something, and can be told of all of it. */
+  /** Whether a turn waits for work, and all of it has ended. */
   function isTold(turn: number): boolean {
     return readTold.get({ turn }) === 1;
   }
@@ -29,7 +29,7 @@ export const prepareWaitingTurns = oncePerDatabase((db: Database) => {
   return {
     isTold,
 
-    /** Makes the run ready that waits in a session for what its turn has given. One that works finds it by itself. */
+    /** Makes a session's run ready if it is suspended until its delegated work ends. A working run finds out itself. */
     wakeIfTold(session: number, turn: number, { nowMs, wake }: Moment): void {
       const run = findRun.get(session) ?? null;
       if (run === null || !isTold(turn)) return;

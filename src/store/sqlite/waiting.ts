@@ -1,4 +1,4 @@
-/** What waits in a session, and from when on the session is ready for it. */
+/** The waiting items of a session, and when the session is ready for them. */
 import type { Database } from "better-sqlite3";
 
 import { MAX_QUIET_WINDOWS } from "../store.ts";
@@ -29,8 +29,8 @@ export const prepareWaiting = oncePerDatabase((db: Database) => {
     },
 
     /**
-     * Begins the quiet window of a session anew, for what it has collected so far. A turn that is to be
-     * tried again has its messages together and does not wait for more. True: something was moved.
+     * Restarts the quiet window of a session for the items collected so far. A turn that waits for a retry has its
+     * messages and does not wait for more. True: an item was moved.
      */
     moveCollected(session: number, dueMs: number, nowMs: number): boolean {
       const longestMs = MAX_QUIET_WINDOWS * (dueMs - nowMs);
@@ -38,9 +38,8 @@ export const prepareWaiting = oncePerDatabase((db: Database) => {
     },
 
     /**
-     * Sets anew when a session that nobody works on is ready, after its queue has changed. One that is
-     * ready already keeps its place among those that wait: a message that pushes another out must not
-     * send its session to the end of the line.
+     * Updates when an idle session is ready, after its queue changed. A session that is ready already keeps its place
+     * in line: a message that displaces another must not send its session to the end.
      */
     refreshReady(session: number, nowMs: number): void {
       refresh.run({ session, nowMs });

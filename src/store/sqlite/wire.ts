@@ -15,9 +15,9 @@ export interface Codec<T, In = T> {
   read(cells: Cursor): T;
 }
 
-/** What a codec reads. */
+/** The type that a codec reads. */
 export type Decoded<C> = C extends Codec<infer T, infer _> ? T : never;
-/** What a codec writes: a value that may be null or undefined can be left out. */
+/** The type that a codec writes: a value that may be undefined can be left out. */
 type Encoded<C> = C extends Codec<infer _, infer In> ? In : never;
 
 /** A position in a list of cells. */
@@ -26,13 +26,13 @@ interface Cursor {
   at: number;
 }
 
-/** Ids and names that rows are found by. They are Cortex's own or the configuration's, and are kept as they are. */
+/** Ids and names that rows are found by. They come from Cortex or its configuration and are not redacted. */
 export const text: Codec<string> = cell(checkText);
 export const textOrNull: Codec<string | null, string | null | undefined> = cell(orNull(checkText));
-/** What somebody said: people, models, tools, platforms. */
+/** Text of people, models, tools or platforms, which is redacted. */
 export const words: Codec<string> = cell(redactWords);
 export const wordsOrNull: Codec<string | null, string | null | undefined> = cell(orNull(redactWords));
-/** The same as canonical JSON, which it stays. */
+/** Redacted canonical JSON. */
 export const json: Codec<string> = cell(redactText);
 export const jsonOrNull: Codec<string | null, string | null | undefined> = cell(orNull(redactText));
 export const number: Codec<number> = cell(checkInteger);
@@ -44,9 +44,13 @@ export function textOf<T extends string>(): Codec<T> {
   return text as Codec<T>;
 }
 
+export function textOrNullOf<T extends string>(): Codec<T | null, T | null | undefined> {
+  return textOrNull as Codec<T | null, T | null | undefined>;
+}
+
 type Fields = Readonly<Record<string, Codec<unknown>>>;
 
-type DecodedFields<F> = { readonly [Name in keyof F]: Decoded<F[Name]> };
+export type DecodedFields<F> = { readonly [Name in keyof F]: Decoded<F[Name]> };
 
 type Optional<F> = { [Name in keyof F]: undefined extends Encoded<F[Name]> ? Name : never }[keyof F];
 
@@ -108,8 +112,8 @@ function cell<T extends Cell, In = T>(check: (value: In, redact: Redact) => T): 
 }
 
 /**
- * Half a surrogate pair, from a text that was cut inside an emoji, cannot be stored as UTF-8. It becomes
- * the replacement character here, before anything is hashed or compared.
+ * A lone surrogate, from text cut inside an emoji, cannot be stored as UTF-8. It becomes the replacement character
+ * here, before anything is hashed or compared.
  */
 function checkText(value: string): string {
   if (typeof value === "string") return value.toWellFormed();
@@ -129,7 +133,7 @@ function orNull<T>(check: (value: T, redact: Redact) => T) {
     value === null || value === undefined ? null : check(value, redact);
 }
 
-/** SQLite would store NaN as null, and a time that is null never comes. */
+/** SQLite would store NaN as null, and a null time never comes. */
 function checkInteger(value: number): number {
   if (Number.isSafeInteger(value)) return value;
   throw invalid(value, "an integer");

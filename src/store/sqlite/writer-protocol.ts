@@ -1,36 +1,36 @@
 import type { WakeTopic } from "../store.ts";
 import type { Cell } from "./wire.ts";
 
-/** What the side that writes is started with. */
+/** The arguments of the writing side. */
 export interface WriterData {
   readonly path: string;
   readonly nowMs: number;
 }
 
-/** Operations one after another: code, moment, input. */
+/** Operations in sequence, each with its code, time and input. */
 export interface Batch {
   readonly cells: readonly Cell[];
-  /** Finish the checkpoint when the batch is done. */
+  /** Finish the checkpoint after the batch. */
   readonly checkpoint: boolean;
 }
 
-/** `results` holds two entries for each operation of the batch: how it ended, and with what. */
+/** `results` holds two entries for each operation of the batch: its outcome and its value. */
 export interface Reply {
-  /** Set where the whole batch failed and nothing of it was kept. */
+  /** Set if the whole batch failed and was rolled back. */
   readonly failure: { readonly message: string; readonly code: string } | undefined;
   readonly results: readonly unknown[];
   readonly wakes: number;
   readonly walFrames: number;
 }
 
-/** The way to the side that writes. One batch at a time: the next is posted after the reply to the last. */
+/** The connection to the writing side. One batch at a time: the next is posted after the reply to the last. */
 export interface WriterConnection {
   post(batch: Batch): void;
   onReply(listener: (reply: Reply) => void): void;
-  /** It has ended, and not because it was closed. */
+  /** Called if it ends without being closed. */
   onEnd(listener: (cause: unknown) => void): void;
   close(): Promise<void>;
-  /** Ends it where it stands, as a crash would. */
+  /** Stops it as a crash would. */
   kill(): Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-/** The thread that writes: see batch-runner.ts. */
+/** The writer thread: see batch-runner.ts. */
 import { parentPort, workerData } from "node:worker_threads";
 
 import { openBatchRunner } from "./batch-runner.ts";
@@ -15,7 +15,7 @@ port.on("message", (batch: Batch | null) => {
     return;
   }
   port.postMessage(runner.run(batch));
-  // After the answer, so that nobody waits for it: what the checkpointer has left, which is little.
+  // Copies the small rest that the checkpointer left, after the reply, so that no call waits for it.
   if (batch.checkpoint) runner.checkpoint();
 });
 port.postMessage("ready");

@@ -1,9 +1,9 @@
 /**
  * The writer as the main thread sees it: calls go in, promises come out.
  *
- * One batch is in flight at a time; whatever arrives meanwhile is the next one. So the batches grow with
- * the load by themselves, one disk sync pays for up to 512 operations, and what follows from a commit
- * (the answer to a claim, say) meets new arrivals in the next batch instead of waiting for one more.
+ * One batch is in flight at a time; calls that arrive meanwhile form the next one. So batches grow with the load, one
+ * disk sync pays for up to 512 operations, and calls that follow from a commit join new arrivals in the next batch
+ * instead of waiting for another.
  */
 import { CortexError } from "../../model/errors.ts";
 import type { Redact } from "../../model/redact.ts";
@@ -24,7 +24,7 @@ import {
 export const MAX_BATCH_OPERATIONS = 512;
 /** Copying a batch to the thread blocks the main thread: about a millisecond for this much. */
 export const MAX_BATCH_BYTES = 2 * 1024 * 1024;
-/** New work beyond these is refused with `store_busy`; work under way is not, its own limits bound it. */
+/** New work beyond these is refused with `store_busy`; work in progress is not, since its own limits bound it. */
 export const MAX_QUEUED_OPERATIONS = 20_000;
 export const MAX_QUEUED_BYTES = 64 * 1024 * 1024;
 
@@ -36,7 +36,7 @@ interface WriterOptions {
 }
 
 interface Call {
-  /** Its part of the batch: code, moment, input. */
+  /** Its part of the batch: code, time, input. */
   readonly cells: readonly Cell[];
   readonly weight: number;
   readonly resolve: (value: never) => void;
@@ -83,7 +83,7 @@ export class Writer {
     return new Writer(options, await connect({ path, nowMs: clock() }));
   }
 
-  /** Resolves when the operation is on disk. Input that cannot be encoded fails this call and no other. */
+  /** Resolves when the operation is on disk. Invalid input fails only this call. */
   async call<Name extends OperationName>(name: Name, input: Input<Name>): Promise<Output<Name>> {
     if (this.#ended !== undefined) throw this.#ended;
     const code = CODES.get(name)!;
@@ -104,7 +104,7 @@ export class Writer {
     return () => this.#listeners[topic].delete(listener);
   }
 
-  /** Waits until everything that was called has been answered. */
+  /** Waits until all calls are settled. */
   async drain(): Promise<void> {
     while (this.#flight !== undefined || this.#queue.length > 0) {
       await new Promise<void>((resolve) => this.#idle.push(resolve));
@@ -119,7 +119,7 @@ export class Writer {
     await this.#connection.close();
   }
 
-  /** Ends where it stands, as a crash would. Calls that are under way reject; they may have happened. */
+  /** Stops as a crash would. Pending calls reject, though they may have been committed. */
   async terminate(): Promise<void> {
     this.#end(writerLost(this.#path, new Error("the writer was terminated")));
     await Promise.all([this.#connection.kill(), this.#checkpointer.close()]);
@@ -155,7 +155,7 @@ export class Writer {
   }
 
   #receive({ failure, results, wakes, walFrames }: Reply): void {
-    if (this.#ended !== undefined) return; // its calls were told that nobody knows
+    if (this.#ended !== undefined) return; // its calls were rejected with store_writer_lost
     const flight = this.#flight!;
     this.#flight = undefined;
     flight.forEach((call, i) => {
@@ -164,7 +164,7 @@ export class Writer {
     });
     this.#checkpointer.observe(walFrames, this.#queue.length === 0 && flight.every(isBackground));
     this.#kick();
-    // After the promises above have moved their owners on.
+    // After the callers of the promises above have continued.
     if (wakes > 0) queueMicrotask(() => this.#wake(wakes));
     if (this.#queue.length === 0) this.#rest();
   }
@@ -191,7 +191,7 @@ export class Writer {
   }
 }
 
-/** What nobody waits for. */
+/** Work that nothing waits for. */
 function isBackground({ cells }: Call): boolean {
   return cells[0] === BACKGROUND;
 }
@@ -209,7 +209,7 @@ function asError(plain: { readonly message: string; readonly code: string }): Er
   return Object.assign(new Error(plain.message), { code: plain.code });
 }
 
-/** Roughly its bytes: texts in UTF-16 units, exact enough for bounding a queue. */
+/** The approximate size: strings in UTF-16 units, exact enough to bound a queue. */
 function weigh(cells: readonly Cell[]): number {
   let weight = 0;
   for (const cell of cells) if (typeof cell === "string") weight += cell.length;

@@ -53,7 +53,7 @@ export const RUNTIME_POINTS: readonly Point[] = [
   before(
     "inside an operation that compacts a thread",
     "src/store/sqlite/compact.ts",
-    "      moveHead.run(key, held.key);\n",
+    "    moveHead.run(key, held.key);\n",
   ),
   before(
     "inside an operation that gives work away",

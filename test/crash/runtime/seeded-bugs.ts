@@ -7,7 +7,7 @@ const SEND_DELIVERY = "src/delivery/send-delivery.ts";
 /** A run that was asked to end still takes messages, and ends with them. */
 export const SWALLOWING: Patch = {
   file: "src/store/sqlite/journal.ts",
-  from: "      if (run.abort !== null && !taken.all(items, run.turn)) return beingAborted(run.turn_id);\n",
+  from: "    if (run.abort !== null && !taken.all(items, run.turn)) return beingAborted(run.turn_id);\n",
   to: "",
 };
 
@@ -67,8 +67,8 @@ export const RUNTIME_BUGS: readonly RuntimeBug[] = [
     patches: [
       {
         file: "src/store/sqlite/claim.ts",
-        from: "  const changes = prepareRecorder(db);\n\n  return {\n",
-        to: `  const changes = prepareRecorder(db);
+        from: "  const { hold, settle } = prepareHold(db);\n\n  return {\n",
+        to: `  const { hold, settle } = prepareHold(db);
   const remembered = new Map<string, Pick<SessionRow, "head" | "head_id">>();
   const remember = (session: SessionRow): SessionRow => {
     if (session.head !== null && !remembered.has(session.label)) remembered.set(session.label, session);
@@ -123,8 +123,8 @@ export const RUNTIME_BUGS: readonly RuntimeBug[] = [
       { file: "src/store/sqlite/encode.ts", from: "place >= 0 && place < limit", to: "place < limit" },
       {
         file: "src/store/sqlite/journal.ts",
-        from: "      insertMessage(base + place, message);\n",
-        to: "      if (place < 0) return true;\n      insertMessage(base + place, message);\n",
+        from: "    insertMessage(key, message);\n",
+        to: "    if (place < 0) return true;\n    insertMessage(key, message);\n",
       },
     ],
   },
@@ -172,8 +172,8 @@ export const RUNTIME_BUGS: readonly RuntimeBug[] = [
     patches: [
       {
         file: "src/store/sqlite/compact.ts",
-        from: "      insertMessage(firstKey(key), input.summary);\n",
-        to: "      setTimeout(() => insertMessage(firstKey(key), input.summary), 50);\n",
+        from: "    insertMessage(firstKey(key), summary);\n",
+        to: "    setTimeout(() => insertMessage(firstKey(key), summary), 50);\n",
       },
     ],
   },
