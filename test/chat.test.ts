@@ -92,7 +92,7 @@ describe("a conversation", LONG, () => {
     await using _ = await startServer(home.path);
     const chat = startChat(home.path);
     if (chat === undefined) return skip(NO_TERMINAL);
-    await chat.says("This is agent:main:main");
+    await chat.says("Session agent:main:main");
     chat.type("hello\r");
     await chat.says("› hello");
     await chat.says("Hello! I can quote");
@@ -103,7 +103,7 @@ describe("a conversation", LONG, () => {
     await chat.says("Bash while [ ! -e go ]");
     await chat.says("steer-backlog › ");
     chat.type("what did I ask before?\r");
-    await chat.says("Sent while the agent works (steer-backlog)");
+    await chat.says("Sent while the agent is working (steer-backlog)");
     letGo(home.path);
     await chat.says("✓ Bash while [ ! -e go ]");
     await chat.says("│ … 2 lines more");
@@ -136,7 +136,7 @@ describe("a conversation", LONG, () => {
     chat.type('/tool Bash {"command":"sleep 60"}\r');
     await chat.says("Bash sleep 60 · ");
     chat.type(CTRL_D);
-    await chat.says("The agent goes on");
+    await chat.says("The agent keeps working");
     expect(await chat.ended).toMatchObject({ code: 0 });
   });
 
@@ -153,7 +153,7 @@ describe("a conversation", LONG, () => {
     chat.type("/status\r");
     await chat.says("has not begun yet");
     await first[Symbol.asyncDispose]();
-    await chat.says("The connection is lost");
+    await chat.says("Connection lost");
     await using _ = await startServer(home.path);
     await chat.says("Reconnected");
     chat.type("hello\r");
@@ -167,7 +167,7 @@ describe("a conversation", LONG, () => {
     await using _ = await startServer(home.path);
     const chat = startChat(home.path);
     if (chat === undefined) return skip(NO_TERMINAL);
-    await chat.says("This is agent:main:main");
+    await chat.says("Session agent:main:main");
     chat.type("hello\r");
     await chat.says("Hello! I can quote");
     await chat.says(IDLE_PROMPT);
@@ -178,7 +178,7 @@ describe("a conversation", LONG, () => {
     chat.type("/fork 7\r");
     await chat.says("There is no turn 7");
     chat.type("/fork 1 other\r");
-    await chat.says("This is other.");
+    await chat.says("Session other.");
     await chat.says("› hello"); // what was said there last
     await chat.says("Hello! I can quote");
     await chat.says(/[\r\n]other › /);
@@ -191,7 +191,7 @@ describe("a conversation", LONG, () => {
     chat.type("work\r");
     await chat.says("other · collect › ");
     chat.type("/switch agent:m\t\r");
-    await chat.says("This is agent:main:main");
+    await chat.says("Session agent:main:main");
     chat.type("/help\r");
     await chat.says("/fork [<turn>] [<session>]");
     await chat.says("/queue [<mode>]");
@@ -205,7 +205,7 @@ describe("a conversation", LONG, () => {
     await using _ = await startServer(home.path);
     const chat = startChat(home.path);
     if (chat === undefined) return skip(NO_TERMINAL);
-    await chat.says("This is agent:main:main");
+    await chat.says("Session agent:main:main");
     chat.type("write\r");
     await chat.says("The agent wants to call Write");
     await chat.says("yes or no › ");
@@ -234,7 +234,7 @@ describe("a conversation", LONG, () => {
     await using _ = await startServer(home.path);
     const chat = startChat(home.path);
     if (chat === undefined) return skip(NO_TERMINAL);
-    await chat.says("This is agent:main:main");
+    await chat.says("Session agent:main:main");
     chat.type("!thread asker ASK\r");
     await chat.says(/thr:thr_[0-9a-f]{8}:asker:0 asks: Which colour\?/);
     await chat.says("answer › ");
@@ -302,7 +302,7 @@ describe("a conversation", LONG, () => {
     await using _ = await startServer(home.path);
     const chat = startChat(home.path);
     if (chat === undefined) return skip(NO_TERMINAL);
-    await chat.says("This is agent:main:main");
+    await chat.says("Session agent:main:main");
     chat.type("write\r");
     await chat.says("yes or no › ");
     chat.type("ye");
