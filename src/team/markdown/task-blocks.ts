@@ -154,8 +154,10 @@ export function partOf(text: string, { ticks }: Pick<TaskBlock, "ticks">, from: 
   if (ticks.length === 0) return text.slice(from, to);
   let kept = "";
   let at = from;
-  for (const tick of ticks.slice(firstAfter(ticks, from))) {
-    if (tick.to > to) break;
+  // By index, without copying: this runs for each line, and there may be a hundred thousand ticks.
+  for (let next = firstAfter(ticks, from); ; next++) {
+    const tick = ticks[next];
+    if (tick === undefined || tick.to > to) break;
     const alone = isAlone(text, tick);
     kept += text.slice(at, alone ? tick.start : tick.from);
     at = alone ? tick.next : tick.to;
