@@ -31,12 +31,13 @@ import { scriptKindOf, parseHeader } from "../src/hooks/folder/parse-header.ts";
 import { MAX_HOOK_FILE_BYTES } from "../src/hooks/folder/read-folder.ts";
 import { splitEventId } from "../src/model/event.ts";
 import { excerpt } from "../src/model/excerpt.ts";
-import { canonicalJson } from "../src/model/json.ts";
+import { CortexError } from "../src/model/errors.ts";
+import { canonicalJson, type Json } from "../src/model/json.ts";
 import { matches } from "../src/model/permissions.ts";
 import { createRedact } from "../src/model/redact.ts";
 import { relevance, spaced } from "../src/model/relevance.ts";
 import { parseSchedule } from "../src/model/schedule.ts";
-import { MAX_SESSION_KEY_LENGTH, parseSessionKey } from "../src/model/session-key.ts";
+import { MAX_SESSION_KEY_LENGTH, normalizeSessionKey, parseSessionKey } from "../src/model/session-key.ts";
 import { readQuery, words } from "../src/model/words.ts";
 import { MAX_YAML_SIGNS } from "../src/model/yaml-keys.ts";
 import { ownerPatterns } from "../src/patterns/matcher.ts";
@@ -86,6 +87,12 @@ const platform = {
   send: async () => ({}),
 } as const;
 
+const MARKDOWN =
+  '# a\n\n> b *c* **d** `e`\n\n1. f\n   - g\n\n| h | i |\n|---|:-:|\n| j | k |\n\n```ts\nlet l = 1;\n```\n[m](https://example.test "n") ![o](p)\n';
+
+const TASKS =
+  "# Tasks\n\n## a\n**Status:** ready\n**Priority:** high\n\nb\n\n## c\n**Status:** in progress\n<!-- a:last-tick 2026-01-01T00:00:00Z -->\n### Summary\nd\n\n```\n## not a task\n```\n";
+
 export interface Parser {
   /** As in the table of docs/security.md. */
   readonly name: string;
@@ -94,6 +101,10 @@ export interface Parser {
   readonly worst: readonly string[];
   /** What it rejects with, or throws, is the end of it. */
   readonly read: (text: string) => unknown;
+  /** Texts that it accepts, for `npm run fuzz`. */
+  readonly samples?: readonly string[];
+  /** Throws where what was read breaks a promise that holds for every text. */
+  readonly law?: (text: string) => unknown;
 }
 
 /** Not others' words: only that its time is in proportion is looked at. */
@@ -104,12 +115,15 @@ export const PARSERS: readonly Parser[] = [
     name: "patterns of agents, hooks, relays and scripts",
     length: 256 * KB,
     worst: ["a", "\n", "ab"],
+    samples: ["^(a+)+$", "(?<year>\\d{4})-(?:0[1-9])", '[^\\s"]+\\b'],
     read: (text) => ownerPatterns.test(["(a|b|ab)*c", ".{0,200}x"], [text]),
+    law: (text) => ownerPatterns.test([text.slice(0, 200)], ["aaaa 2026-01-01"]).catch(refused),
   },
   {
     name: "patterns of permissions",
     length: 8 * KB,
     worst: ["*", "a*"],
+    samples: ["mcp__*__read", "api.*.example.test", "*"],
     read: (text) => matches([text], "a".repeat(8 * KB)),
   },
   {
@@ -131,6 +145,9 @@ export const PARSERS: readonly Parser[] = [
       "</a>",
       "<b",
       "<![CDATA[",
+    ],
+    samples: [
+      '<!doctype html><title>a</title><body><h1>b</h1><ul><li><a href="/c">d</a></ul><table><tr><td>e</table><pre>f\n</pre>',
     ],
     read: (text) => htmlToText(text, { base, signal }),
   },
@@ -161,6 +178,8 @@ export const PARSERS: readonly Parser[] = [
       "#",
       "1. ",
     ],
+    samples: [MARKDOWN],
+    law: (text) => isHarmless(renderRest({ source: harmless(text), shown: 0 }, 80)),
     read: (text) => renderRest({ source: text, shown: 0 }, 80),
   },
   {
@@ -185,6 +204,8 @@ export const PARSERS: readonly Parser[] = [
     name: "server-sent events in the terminal",
     length: MB,
     worst: ["data:a", "data: a\n", "\n", "\r", ":"],
+    samples: ['id: 1\nevent: delta\ndata: {"text":"a"}\ndata: b\n\n: ping\n\nretry: 500\n\n'],
+    law: readsTheSameInPieces,
     read: async (text) => {
       for await (const _ of readServerSentEvents(inChunks(text))) void _;
     },
@@ -193,12 +214,21 @@ export const PARSERS: readonly Parser[] = [
     name: "control sequences",
     length: MAX_SHOWN_BYTES,
     worst: ["\u001B]", "\u001B[", "\u009B", "\u001B[31m", "\u001B[;", "\u0007"],
+    samples: ["\u001B[1;31mred\u001B[0m \u001B]8;;https://example.test\u0007link\u001B]8;;\u0007"],
+    law: (text) => {
+      if (/[^\P{Cc}\t\n]/u.test(harmless(text))) throw new Error("a control character is left");
+    },
     read: (text) => [harmless(text), makeReadable(text)],
   },
   {
     name: "messages cut for a platform",
     length: MB,
     worst: ["a", "``` a\n", "> ", "e\u0301", "\n", "a b. "],
+    samples: [MARKDOWN],
+    law: async (text) => {
+      for (const chunk of await planChunks(text, { ...platform, limits: { maxLength: 64 } }))
+        if (chunk.length > 64) throw new Error(`a chunk of ${chunk.length} characters`);
+    },
     read: (text) => planChunks(text, platform),
   },
   {
@@ -211,6 +241,7 @@ export const PARSERS: readonly Parser[] = [
     name: "reply tags",
     length: MAX_TAGGED_LENGTH,
     worst: ["[[", "[[reply_to:a", "`[[", "[[reply_to:a]]", "[[ \n", "[[audio_as_voice]] "],
+    samples: ["[[reply_to_current]] a", "[[ reply_to: 12 ]]\\n[[audio_as_voice]] b `[[reply_to:c]]`"],
     read: parseReply,
   },
   {
@@ -226,6 +257,12 @@ export const PARSERS: readonly Parser[] = [
       "`",
       " ",
     ],
+    samples: [
+      "/queue collect debounce:1s cap:20 drop:old\nmore",
+      "!thread add review --dir /tmp what",
+      "/deny 01J because",
+      "!team dispatch a: title\nbody",
+    ],
     read: (text) => [
       attempt(parseCommand, text),
       attempt(parseRelayCommand, text),
@@ -236,6 +273,7 @@ export const PARSERS: readonly Parser[] = [
     name: "`[ABORT]` in artifacts",
     length: 512 * KB,
     worst: ["[ABORT:[", "- ", "1. [ABORT", "[ABORT]\n", "```\n", "~~~~\n", "- - [ABORT\n"],
+    samples: ["# a\n\n[ABORT: no money]\n", "- [ABORT]\n```\n[ABORT]\n```\n"],
     read: (text) => findAbort("", `${text}[ABORT`),
   },
   {
@@ -269,6 +307,10 @@ export const PARSERS: readonly Parser[] = [
       "| \n",
       "!!a ",
     ],
+    samples: [
+      "name: a\ndescription: b\nvariables:\n  - name: c\n    required: true\n",
+      "status: active\nprojects: [a, b]\nlast: 2026-01-01\n",
+    ],
     read: async (text) => [
       attempt((yaml) => readPromptHead(yaml, "f"), text),
       readNote(`---\n${text}\n---\n`),
@@ -279,12 +321,14 @@ export const PARSERS: readonly Parser[] = [
     name: "a team's `config.yaml`",
     length: MAX_YAML_SIGNS - 10,
     worst: ["? ", "[", "{", "}", "- ", "a: b\n", "&a [*a,", "&a a: *a\n"],
+    samples: ['members:\n  - slug: a\n    role: b\nheartbeat: "*/30 * * * *"\n'],
     read: (text) => parseTeamConfig({ text }),
   },
   {
     name: "directives of prompts",
     length: MAX_COMPOSED_LENGTH - KB,
     worst: ["${a:-", "${a", "${a}", "@if(a)@endif", "@else", "@block(a)\n@endblock\n", "@if(", "a\n"],
+    samples: ["a ${b} ${c:-d}\n@if(b)\ne\n@else\nf\n@endif\n@block(g)\nh\n@endblock\n@include(i)\n"],
     read: (text) =>
       composePrompt({ file: "f", text: `---\na: b\n---\n${text}` }, () => Promise.reject(new Error())),
   },
@@ -292,6 +336,7 @@ export const PARSERS: readonly Parser[] = [
     name: "`{{variables}}` of prompts",
     length: MAX_COMPOSED_LENGTH,
     worst: ["{{#if input}}", "{{#if x}}", "{{", "{{ ", "{{input}}", "{{a", "{{/if}}", "{{#if userMessage}}"],
+    samples: ["{{input}} {{#if userMessage}}a {{userMessage}}{{/if}} {{x}}"],
     read: (text) => fillVariables(text, NO_VALUES),
   },
   {
@@ -315,6 +360,7 @@ export const PARSERS: readonly Parser[] = [
       "## a\n**Status:** done\n**Status:** done\n### Summary\n",
       `\`\`\`\`\`\`\`\`\n`,
     ],
+    samples: [TASKS],
     read: (text) => readTasks(`## a\n**Status:** ready\n${asFile(text)}`),
   },
   {
@@ -327,6 +373,9 @@ export const PARSERS: readonly Parser[] = [
     name: "notes of a team",
     length: MAX_TEAM_FILE_BYTES,
     worst: ["## a\n", "- a\n", "Last session: 2026-01-01\n", "Status: a\n", "\n", "- [[a]]\n"],
+    samples: [
+      "---\nstatus: active\n---\n# a\n## Session Log\n- 2026-01-01 b [[c]]\n## d\nLast session: 2026-01-01\n",
+    ],
     read: (text) => readNote(`---\na: b\n---\n## Session Log\n${asFile(text)}`),
   },
   {
@@ -342,6 +391,9 @@ export const PARSERS: readonly Parser[] = [
     name: "logs of what agents did to files",
     length: 512 * KB,
     worst: ['{"event":"write_file","file_path":"a","writtenContent":""}\n', "\n", "[[],[]]\n"],
+    samples: [
+      '{"event":"write_file","file_path":"a","writtenContent":"b"}\n{"event":"edit_file","file_path":"a"}\n',
+    ],
     read: parseActivity,
   },
   {
@@ -371,18 +423,24 @@ export const PARSERS: readonly Parser[] = [
     name: "`/tool` lines of the offline model",
     length: MB,
     worst: ["/tool ", "/tool A {\n", "/tool\n", " ", "/tool A [[["],
+    samples: ['/tool Bash {"command":"ls"}\n/tool Read {\n"path":"a"\n}'],
     read: readToolLines,
   },
   {
     name: "secrets in texts",
     length: 16 * MB,
     worst: ["b", "aaaaaaab", "ab", "中"],
+    samples: ["token=aaaaaaaa", "61616161%2061616161", "YWFhYWFhYWE=", '{"a":"\\u0061aaaaaaa"}'],
+    law: (text) => {
+      if (redact(text).includes("aaaaaaaa")) throw new Error("the secret is left");
+    },
     read: (text) => redact(text),
   },
   {
     name: "words for search",
     length: MAX_SEARCHED_CHARACTERS,
     worst: ["a ", "a", "中", "e\u0301", "\u200D", "ﷺ", "👩‍👩‍👧"],
+    samples: ["Straße 中文字 naïve e\u0301t\u00e9 foo_bar 3.14 👩‍👩‍👧"],
     read: words,
   },
   {
@@ -401,12 +459,24 @@ export const PARSERS: readonly Parser[] = [
     name: "session keys, schedules, event ids",
     length: MAX_SESSION_KEY_LENGTH,
     worst: ["a:", ":", "%", "%41"],
+    samples: [
+      "agent:main:telegram:group:123:thread:456",
+      "agent:a:subagent:01j",
+      "thr:thr_0123abcd:hook-pre:2",
+      "main",
+      "slack:C1",
+    ],
+    law: (text) => {
+      const key = attempt(normalizeSessionKey, text);
+      if (key !== undefined && normalizeSessionKey(key) !== key) throw new Error(`${key} is not normal`);
+    },
     read: parseSessionKey,
   },
   {
     name: "session keys, schedules, event ids",
     length: 256,
     worst: ["* ", "1,", "*/1 ", "1-59/2,", "0 0 30 2 ", "every ", "L"],
+    samples: ["*/5 8-17 * * mon-fri", "every 5 minutes", "0 0 1 1 *", "2026-01-01T00:00:00Z"],
     read: (text) => [attempt(parseSchedule, text), attempt(parseSchedule, `${text.slice(0, 240)} * * * *`)],
   },
   { name: "session keys, schedules, event ids", length: 512, worst: ["webhook:", ":"], read: splitEventId },
@@ -414,30 +484,42 @@ export const PARSERS: readonly Parser[] = [
     name: "bodies of requests and webhooks",
     length: MB - 16,
     worst: ["[],", "{},", "0,", '"",', '"a",', "[", "\\"],
+    samples: ['{"a":[1,null,"b"]},', '"c",{"__proto__":{"d":1}},'],
     read: (text) => webhook(`[${text}0]`, "application/json"),
   },
   {
     name: "bodies of requests and webhooks",
     length: MB - 16,
     worst: ["a=b&", "&", "%", "payload=", "+", "%41"],
+    samples: ["payload=%7B%22a%22%3A1%7D&b=c+d", "a[b]=c&a[d]=e"],
     read: (text) => webhook(text, "application/x-www-form-urlencoded"),
   },
   {
     name: "signatures of webhooks",
     length: 16 * KB,
     worst: [",", "v1=a,", "t=1,", "=", "sha256="],
+    samples: ["t=1700000000,v1=abcdef0123456789", "sha256=00ff"],
     read: (text) => attempt(signature, text),
   },
   {
     name: "canonical JSON",
     length: MB - 16,
     worst: ["[],", "{},", "0,", '"",', '{"b":0,"a":0},', '"\\n",'],
+    samples: ['{"b":[1.5,-0,1e21],"a":"\\u2028"},'],
+    law: (text) => {
+      const value = attempt((json) => JSON.parse(json) as Json, `[${text}0]`);
+      if (value === undefined) return;
+      const canonical = attempt(canonicalJson, value);
+      if (canonical !== undefined && canonicalJson(JSON.parse(canonical) as Json) !== canonical)
+        throw new Error("read again, it is written differently");
+    },
     read: (text) => canonicalJson(JSON.parse(`[${text}0]`)),
   },
   {
     name: "lines of sub-agents",
     length: MB,
     worst: ["a", "\\n"],
+    samples: ['b","type":"chunk","text":"c'],
     read: (text) => readFields(`{"a":"${text}"}`),
   },
   {
@@ -453,6 +535,7 @@ export const PARSERS: readonly Parser[] = [
     name: "arguments of calls as a model writes them",
     length: 256 * KB,
     worst: ["a", "[", "\\n", '\\"'],
+    samples: ['b","c":[1,{"d":"\\u00e9'],
     read: (text) => {
       const block = { type: "toolCall", id: "a", name: "b", arguments: {}, partialJson: "" } as const;
       const gathered: { partialJson: string; arguments: unknown } = block;
@@ -483,34 +566,64 @@ export const PARSERS: readonly Parser[] = [
       "export {as ",
       "b\n",
     ],
+    samples: [
+      "/**\n * @name a\n * @description b\n * @mode one-shot\n */\nexport const filter = {};\nexport default async () => ({ fire: false });\n",
+      "export { a as hook, b };",
+    ],
     read: (text) => [scriptKindOf(text), parseHeader(text), parseHeader(`/** @name a\n${text}*/`)],
   },
   {
     name: "settings of git",
     length: MB,
     worst: ["a.b\nc\0", "\0", "\n"],
+    samples: ["core.bare\nfalse\0remote.origin.url\na\0core.hooksPath\n/x\0"],
     read: parseConfigList,
   },
   {
     name: "`config/.env`",
     length: MAX_FILE_BYTES,
     worst: ['="', "a='\n", "=`", "a\n", "=", "a=b\n", " "],
+    samples: ["A=b\n# c\nexport D='e f'\nG=\"h\\n\"\n"],
     read: findEnvProblems,
   },
   {
     name: "your own configuration",
     length: 128 * KB,
     worst: ["0,", "[],", '"a",'],
+    samples: ['{"agents":{"a":{}}}, // b\n'],
     read: (text) => parseJsonFile("cortex.json", { text: `{"a":[${text}0]}` }),
   },
 ];
 
-function attempt<Result>(read: (text: string) => Result, text: string): Result | undefined {
+function attempt<Given, Result>(read: (given: Given) => Result, given: Given): Result | undefined {
   try {
-    return read(text);
-  } catch {
-    return undefined;
+    return read(given);
+  } catch (error) {
+    return refused(error);
   }
+}
+
+/** Refusing a text is an end like any other; failing on it is not. */
+export function refused(error: unknown): undefined {
+  if (!(error instanceof CortexError || error instanceof SyntaxError)) throw error;
+}
+
+function isHarmless(rows: ReturnType<typeof renderRest>): void {
+  const shown = JSON.stringify(rows);
+  if (/\\u(?:00[01][0-9a-f]|009b)/.test(shown)) throw new Error(`a control character is left: ${shown}`);
+}
+
+async function readsTheSameInPieces(text: string): Promise<void> {
+  const whole = JSON.stringify(await eventsIn([text]));
+  const pieces = JSON.stringify(await eventsIn(text.match(/[^]{1,3}/g) ?? []));
+  if (whole !== pieces) throw new Error(`in pieces it is ${pieces}, whole it is ${whole}`);
+}
+
+async function eventsIn(pieces: readonly string[]): Promise<unknown[]> {
+  const events: unknown[] = [];
+  for await (const event of readServerSentEvents(Readable.from(pieces) as AsyncIterable<string>))
+    events.push(event);
+  return events;
 }
 
 function webhook(text: string, type: string): unknown {

@@ -34,7 +34,11 @@ export async function askForRelay(server: RunningServer, request: Request): Prom
   return (await askForBody(server, request)) as RelayView;
 }
 
-export async function awaitRelay(begun: RelayView, server: RunningServer, given: Invocation): Promise<RelayEnd> {
+export async function awaitRelay(
+  begun: RelayView,
+  server: RunningServer,
+  given: Invocation,
+): Promise<RelayEnd> {
   const path = `/api/relays/${encodeURIComponent(begun.id)}`;
   const shown = new Progress(begun, given);
   let record = begun;

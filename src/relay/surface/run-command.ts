@@ -83,7 +83,11 @@ async function change(given: Invocation, verb: string, body?: object): Promise<v
 }
 
 /** With `--wait`, follows the relay to its end. False: it did not complete. */
-async function reportStart(begun: RelayView, server: RunningServer, given: Invocation): Promise<void | false> {
+async function reportStart(
+  begun: RelayView,
+  server: RunningServer,
+  given: Invocation,
+): Promise<void | false> {
   const { options, print } = given;
   if (options["wait"] !== true) {
     print.data(begun, () =>
