@@ -56,7 +56,9 @@ async function playPage({ page, before, commands }: PlayedPage): Promise<void> {
     profiles: { profiles: { played: { backend: "offline", script: "script.yaml" } } },
     script: SCRIPT,
   });
-  rmSync(join(home, "hooks"), { recursive: true }); // so that it gets those that come along
+  // Then it gets those that come along; to inspect them takes as long as all else that a home needs.
+  if ([...before, ...commands].some((command) => /\bhooks\b/.test(command)))
+    rmSync(join(home, "hooks"), { recursive: true });
   addShippedRelays(home);
   mkdirSync(join(user, ".config/fish/completions"), { recursive: true });
   copyFileSync(join(ROOT, "README.md"), join(user, "README.md"));
