@@ -5,7 +5,7 @@
 import { openCortex } from "../../src/runtime/cortex.ts";
 import { serve } from "../../src/server/serve.ts";
 import { type Ended, environmentOf, type NewHooks, prepareHooks, run as runApart } from "./cli.ts";
-import { openWarmStore } from "./home.ts";
+import { openWarmStore } from "./open-store.ts";
 import { runHere } from "./run-here.ts";
 
 /** Runs `cortex` to its end. What has something to read, or starts a server, is a process of its own. */
