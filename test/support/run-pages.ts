@@ -20,6 +20,7 @@ import { serve } from "../../src/server/serve.ts";
 import { BIN, environmentOf } from "./cli.ts";
 import type { PlayedPage } from "./docs.ts";
 import { writeHome } from "./home.ts";
+import { openWarmStore } from "./open-store.ts";
 import { shellWords } from "./shell-words.ts";
 import { temporaryFolder } from "./temporary.ts";
 
@@ -67,7 +68,7 @@ async function playPage({ page, before, commands }: PlayedPage): Promise<void> {
   process.env["HOME"] = user; // for what asks the system
   process.chdir(user);
   {
-    await using cortex = await openCortex({ home, environment, log: () => {} });
+    await using cortex = await openCortex({ home, environment, openStore: openWarmStore, log: () => {} });
     await using server = await serve(cortex, { host: "127.0.0.1", port: 0, log: () => {} });
     const idOf = await createIds(cortex);
     for (const command of [...before, ...commands]) {
