@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 import { MAX_CALL_LENGTH } from "../src/cli/show.ts";
-import { fetchJson, readNote, run, runJson, start, startServer } from "./support/cli.ts";
+import { fetchJson, readNote, run, runJson, start, startServer, temporaryHome } from "./support/cli.ts";
 import * as here from "./support/here.ts";
 import { PATIENT } from "./support/server.ts";
 import { temporaryFolder } from "./support/temporary.ts";
@@ -30,7 +30,7 @@ describe("what is asked for wrongly", () => {
       ["help", "send"],
       ["send", "--help"],
     ]) {
-      expect(await run(home.path, args)).toMatchObject({
+      expect(await here.run(home.path, args)).toMatchObject({
         code: 0,
         out: expect.stringMatching(/--wait[^]*--json/),
       });
@@ -49,7 +49,7 @@ describe("what is asked for wrongly", () => {
     [["dead", "bury"], /dead --help/],
   ])("%j is wrong usage: two lines on standard error, and 2", async (args, message) => {
     using home = temporaryFolder();
-    const { code, out, err } = await run(home.path, args);
+    const { code, out, err } = await here.run(home.path, args);
     expect({ code, out, lines: err.trimEnd().split("\n").length }).toEqual({ code: 2, out: "", lines: 2 });
     expect(err).toMatch(message);
   });
@@ -80,7 +80,7 @@ describe("without a server", () => {
   );
 
   test("the note of a server that is dead counts as none", async () => {
-    using home = temporaryFolder();
+    using home = temporaryHome();
     const up = start(home.path, "up", "--port", "0");
     await up.says("Ctrl-C stops it");
     up.child.kill("SIGKILL");
@@ -97,18 +97,18 @@ describe("without a server", () => {
     mkdirSync(join(home.path, "data"));
     writeFileSync(join(home.path, "data", "server.json"), "{");
     writeFileSync(join(home.path, "data", "token"), "x");
-    expect(await run(home.path, ["send", "hello"])).toMatchObject({ code: 3 });
+    expect(await here.run(home.path, ["send", "hello"])).toMatchObject({ code: 3 });
   });
 
   test("what reads the ledger says where there is none", async () => {
     using home = temporaryFolder();
     for (const args of [["verify"], ["sessions"], ["events"]]) {
-      expect(await run(home.path, args)).toMatchObject({
+      expect(await here.run(home.path, args)).toMatchObject({
         code: 1,
         err: expect.stringContaining("No ledger at"),
       });
     }
-    expect(await run(home.path, ["status"])).toMatchObject({
+    expect(await here.run(home.path, ["status"])).toMatchObject({
       code: 0,
       out: expect.stringContaining("none yet"),
     });
@@ -137,14 +137,14 @@ describe("init", () => {
     const files = readdirSync(folder).filter((name) => !name.endsWith(".schema.json"));
     expect(files.toSorted()).toEqual([".env", "cortex.json", "profiles.json", "thread-templates"]);
     expect(statSync(join(folder, ".env")).mode & 0o777).toBe(0o600);
-    expect((await run(home.path, ["config"])).code).toBe(0);
+    expect((await here.run(home.path, ["config"])).code).toBe(0);
 
     writeFileSync(join(folder, "cortex.json"), '{ "server": { "port": 5000 } }');
-    expect(await runJson(home.path, "init")).toMatchObject({
+    expect(await here.runJson(home.path, "init")).toMatchObject({
       files: [{ written: false }, { written: false }, { written: false }],
     });
     expect(readFileSync(join(folder, "cortex.json"), "utf8")).toContain("5000");
-    const settings = (await runJson(home.path, "config")) as { path: string }[];
+    const settings = (await here.runJson(home.path, "config")) as { path: string }[];
     expect(settings.find(({ path }) => path === "server.port")).toEqual({
       path: "server.port",
       value: 5000,
@@ -155,7 +155,7 @@ describe("init", () => {
   test("says when it may not write there", async () => {
     using home = temporaryFolder();
     writeFileSync(join(home.path, "file"), "");
-    const { code, err } = await run(join(home.path, "file"), ["init"]);
+    const { code, err } = await here.run(join(home.path, "file"), ["init"]);
     expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining("is a file") });
   });
 });
@@ -183,7 +183,7 @@ describe("up", () => {
   });
 
   test("a turn that was cut off by a kill is resumed by the next start, which says so", async () => {
-    using home = temporaryFolder();
+    using home = temporaryHome();
     mkdirSync(join(home.path, "config"));
     writeFileSync(join(home.path, "config", "cortex.json"), '{ "broker": { "shutdownMs": 0 } }');
     const first = start(home.path, "up", "--port", "0");
@@ -201,7 +201,7 @@ describe("up", () => {
   });
 
   test("a second signal ends it at once, whatever it waits for", async () => {
-    using home = temporaryFolder();
+    using home = temporaryHome();
     const up = start(home.path, "up", "--port", "0");
     await up.says("Ctrl-C stops it");
     await run(home.path, ["send", '/tool Bash {"command":"sleep 60"}']);
@@ -265,7 +265,7 @@ describe("with a server", () => {
 
   beforeAll(async () => {
     writeFailingProfile(home);
-    server = await here.startServer(home);
+    server = await here.startServer(home, "shipped");
   });
 
   afterAll(async () => {
@@ -552,7 +552,7 @@ describe("with a server", () => {
 
 describe("--start", () => {
   test("starts a server in the background, which stays", async () => {
-    using home = temporaryFolder();
+    using home = temporaryHome();
     mkdirSync(join(home.path, "config"));
     writeFileSync(join(home.path, "config", "cortex.json"), '{ "server": { "port": 0 } }');
     const { code, out, err } = await run(home.path, ["send", "hello", "--start", "--wait"]);

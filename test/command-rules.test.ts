@@ -197,7 +197,7 @@ describe("on a home in use", () => {
       '{ "server": { "port": 0 }, "channels": { "webhooks": { "x": { "deliverTo": { "url": "http://127.0.0.1/secret-tool" } } } } }',
     );
     await cortex("team", "init", "--yes");
-    server = await startServer(home.path);
+    server = await startServer(home.path, "shipped");
     turn = (JSON.parse((await cortex("send", "hello", "--wait", "--json")).out) as { turnId: string }).turnId;
   });
   afterAll(() => server[Symbol.asyncDispose]());

@@ -49,7 +49,7 @@ beforeAll(async () => {
     CORTEX_TEAM_DIR: join(folder.path, "team"),
     CORTEX_PROFILE: undefined,
   };
-  server = await startServer(home);
+  server = await startServer(home, "shipped");
   await send("hello");
 });
 

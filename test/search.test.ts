@@ -2,9 +2,9 @@
 import { expect, test } from "vitest";
 
 import { databasePath, makeHome } from "../src/config/home.ts";
-import { openSqliteStore } from "../src/store/sqlite/sqlite-store.ts";
 import { SEARCHED_TAIL } from "../src/store/store.ts";
 import { run, runJson, startServer } from "./support/here.ts";
+import { openWarmStore } from "./support/open-store.ts";
 import { event, START_MS, testClock } from "./support/sample.ts";
 import { temporaryFolder } from "./support/temporary.ts";
 
@@ -12,7 +12,7 @@ test("`cortex search` finds what was said, with nobody there to index it", async
   using folder = temporaryFolder();
   const home = folder.path;
   makeHome(home);
-  const store = await openSqliteStore({ path: databasePath(home), clock: testClock() });
+  const store = await openWarmStore({ path: databasePath(home), clock: testClock() });
   await store.events.accept(event("old", { content: "the first boat" }));
   for (let i = 0; i < SEARCHED_TAIL - 2; i++) void store.events.accept(event(`n${i}`, { content: null }));
   await store.events.accept(event("mail", { content: "A boat\nfor Ada", channel: "email", sender: "bob" }));

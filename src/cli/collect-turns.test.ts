@@ -1,10 +1,10 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
 
+import { openWarmStore } from "../../test/support/open-store.ts";
 import { alice, dispatch, event, testClock, toSession, turnFor } from "../../test/support/sample.ts";
 import { memoryParent, temporaryFolder } from "../../test/support/temporary.ts";
 import type { TurnId } from "../model/ids.ts";
-import { openSqliteStore } from "../store/sqlite/sqlite-store.ts";
 import type { DispatchTarget, Store } from "../store/store.ts";
 import { collectTurns } from "./collect-turns.ts";
 import { session } from "../../test/support/sample.ts";
@@ -13,7 +13,7 @@ import { session } from "../../test/support/sample.ts";
 async function openTree() {
   const folder = temporaryFolder(memoryParent());
   const clock = testClock();
-  const store = await openSqliteStore({ path: join(folder.path, "cortex.db"), clock });
+  const store = await openWarmStore({ path: join(folder.path, "cortex.db"), clock });
   let made = 0;
   const add = async (target: DispatchTarget): Promise<TurnId> => {
     const name = String(made++);

@@ -19,6 +19,7 @@ import { fileURLToPath } from "node:url";
 import Database from "better-sqlite3";
 import { describe, expect, test } from "vitest";
 
+import { openWarmStore } from "../../test/support/open-store.ts";
 import { event, session, testClock } from "../../test/support/sample.ts";
 import { canMountSmallDisk, runOnSmallDisk } from "../../test/support/small-disk.ts";
 import { finishTurn } from "../../test/support/stores.ts";
@@ -27,7 +28,7 @@ import { MAX_ARCHIVED_BYTES } from "../store/sqlite/backup-archive.ts";
 import { openForWriting } from "../store/sqlite/connection.ts";
 import { migrate } from "../store/sqlite/migrate.ts";
 import { MIGRATIONS } from "../store/sqlite/schema.ts";
-import { openSqliteStore, type SqliteStore } from "../store/sqlite/sqlite-store.ts";
+import type { SqliteStore } from "../store/sqlite/sqlite-store.ts";
 import { type Backup, backUp } from "./backup.ts";
 import { databasePath } from "../config/home.ts";
 
@@ -51,7 +52,7 @@ async function openPlace(files: Readonly<Record<string, string>> = {}): Promise<
   const folder = temporaryFolder(memoryParent());
   const home = join(folder.path, "home");
   write(home, { "config/cortex.json": "{}", "hooks/greet.ts": "export default 1;", ...files });
-  const store = await openSqliteStore({ path: databasePath(home), clock: testClock() });
+  const store = await openWarmStore({ path: databasePath(home), clock: testClock() });
   await finishTurn(store, "a");
   await finishTurn(store, "b");
   return {
@@ -115,7 +116,7 @@ describe("what is backed up", () => {
     expect(readlinkSync(join(home, "workspaces/main/link"))).toBe("notes/today.md");
     expect(statSync(join(home, "hooks/greet.ts")).mode & 0o777).toBe(0o640);
 
-    await using store = await openSqliteStore({ path: databasePath(home), clock: testClock() });
+    await using store = await openWarmStore({ path: databasePath(home), clock: testClock() });
     expect(await store.sessions.get(session("work"))).toEqual(
       await place.store.sessions.get(session("work")),
     );
@@ -240,7 +241,7 @@ describe("a home is restored", () => {
       madeAtMs: undefined,
       verdict: { ok: true, turns: 0, pruned: 0 },
     });
-    await using store = await openSqliteStore({ path: databasePath(home), clock: testClock() });
+    await using store = await openWarmStore({ path: databasePath(home), clock: testClock() });
     await store.events.accept(event("a"));
   });
 

@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import Database from "better-sqlite3";
 import { expect, test } from "vitest";
 
+import { openWarmStore } from "../../test/support/open-store.ts";
 import {
   alice,
   dispatch,
@@ -18,7 +19,6 @@ import {
 import { canMountSmallDisk, runOnSmallDisk } from "../../test/support/small-disk.ts";
 import { finishTurn } from "../../test/support/stores.ts";
 import { memoryParent, temporaryFolder } from "../../test/support/temporary.ts";
-import { openSqliteStore } from "../store/sqlite/sqlite-store.ts";
 import type { Claim } from "../store/store.ts";
 import { databasePath } from "../config/home.ts";
 import { MIN_PRUNED_AGE_MS, pruneHome, pruneStore, countPrunable } from "./prune.ts";
@@ -32,7 +32,7 @@ const when = { beforeMs: nowMs - MIN_PRUNED_AGE_MS, nowMs };
 
 /** A home with some turns in sessions that nobody uses any more, and nobody on it. */
 async function makeHome(home: string, turns: number): Promise<void> {
-  await using store = await openSqliteStore({ path: databasePath(home), clock: testClock() });
+  await using store = await openWarmStore({ path: databasePath(home), clock: testClock() });
   for (let i = 0; i < turns; i++) await finishTurn(store, `e${i}`, `session-${i % 7}`);
 }
 
@@ -48,7 +48,7 @@ test("a home that nobody has open is pruned to the last row, and only once", asy
 
 /** Turns that are long and short and grow side by side, so that rows move in the file while it is written. */
 async function makeWornHome(home: string, turns: number): Promise<void> {
-  await using store = await openSqliteStore({ path: databasePath(home), clock: testClock() });
+  await using store = await openWarmStore({ path: databasePath(home), clock: testClock() });
   const open: Claim[] = [];
   const finish = async (claim: Claim, length: number): Promise<void> => {
     const said = [
@@ -92,7 +92,7 @@ test("while it is open, it is in no row, in no word of the index and not in the 
   await makeWornHome(folder.path, 120);
   const clock = testClock();
   clock.advance(nowMs - START_MS);
-  await using store = await openSqliteStore({ path, clock });
+  await using store = await openWarmStore({ path, clock });
   await finishTurn(store, "new", "new");
   await pruneStore(store, { home: folder.path, ...when });
   expect(holdsSecret(`${path}-wal`)).toBe(false);
@@ -121,7 +121,7 @@ test("a moment that is less than a day ago is refused, and so is none", async ()
 test("a home that is in use, or is none, is left alone", async () => {
   using folder = temporaryFolder(memoryParent());
   await expect(pruneHome(folder.path, when)).rejects.toEqual(refusal("store_missing"));
-  await using store = await openSqliteStore({ path: databasePath(folder.path), clock: testClock() });
+  await using store = await openWarmStore({ path: databasePath(folder.path), clock: testClock() });
   await expect(pruneHome(folder.path, when)).rejects.toEqual(refusal("store_locked"));
   expect(await pruneStore(store, { home: folder.path, ...when })).toMatchObject({ turns: 0 });
 });

@@ -11,11 +11,20 @@ export function canary(name: string): string {
 /** The canaries that a text holds, plainly or in a spelling that an attacker would read. */
 export function canariesIn(text: string, canaries: Readonly<Record<string, string>>): string[] {
   return Object.entries(canaries)
-    .filter(([, value]) => spellings(value).some((spelling) => text.includes(spelling)))
+    .filter(([, value]) => spellingsOf(value).some((spelling) => text.includes(spelling)))
     .map(([name]) => name);
 }
 
-function spellings(value: string): string[] {
+const spelled = new Map<string, readonly string[]>();
+
+/** Made once: each is looked for in everything that a scene has seen. */
+function spellingsOf(value: string): readonly string[] {
+  const spellings = spelled.get(value) ?? spell(value);
+  spelled.set(value, spellings);
+  return spellings;
+}
+
+function spell(value: string): string[] {
   const bytes = Buffer.from(value);
   const inBase64 = [0, 1, 2].map((before) =>
     Buffer.concat([Buffer.alloc(before), bytes])
@@ -25,12 +34,21 @@ function spellings(value: string): string[] {
   return [value, Array.from(value).toReversed().join(""), bytes.toString("hex"), ...inBase64];
 }
 
-/** Every file below a folder with what is in it, by its path from there. Links are not followed. */
-export function filesBelow(folder: string, from = ""): Map<string, Buffer> {
+/**
+ * Every file below a folder that is wanted, with its content, by its path from there. What is not wanted is not read. Links
+ * are not followed.
+ */
+export function filesBelow(
+  folder: string,
+  isWanted: (path: string) => boolean = () => true,
+  from = "",
+): Map<string, Buffer> {
   const files = new Map<string, Buffer>();
   for (const entry of readdirSync(join(folder, from), { withFileTypes: true })) {
     const path = join(from, entry.name);
-    if (entry.isDirectory()) for (const [name, bytes] of filesBelow(folder, path)) files.set(name, bytes);
+    if (entry.isDirectory())
+      for (const [name, bytes] of filesBelow(folder, isWanted, path)) files.set(name, bytes);
+    else if (!isWanted(path)) continue;
     else if (entry.isFile()) files.set(path, readWhole(join(folder, path)));
     else if (entry.isSymbolicLink()) files.set(path, Buffer.from(readlinkSync(join(folder, path))));
   }

@@ -161,12 +161,11 @@ export async function openScene(options: SceneOptions = {}): Promise<Scene> {
     sleep,
   };
   const guarded = (): Map<string, Buffer> =>
-    new Map(
-      [...filesBelow(base)].filter(
-        ([name]) =>
-          !/^home\/(data\/(?!token)|tmp\/|workspaces\/(main|maker|cashier|roamer))/.test(name) ||
-          DECIDES_ON_PROGRAMS.test(name),
-      ),
+    filesBelow(
+      base,
+      (name) =>
+        !/^home\/(data\/(?!token)|tmp\/|workspaces\/(main|maker|cashier|roamer))/.test(name) ||
+        DECIDES_ON_PROGRAMS.test(name),
     );
   const held = opened.move();
   return {

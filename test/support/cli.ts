@@ -1,9 +1,11 @@
 /** The command line as a person uses it: a process, what it prints, how it ends. */
 import { type ChildProcessWithoutNullStreams, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
+import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+
+import { temporaryFolder } from "./temporary.ts";
 
 /** Shorter than a test may take: what is waited for in vain is named, and what was said instead. */
 const PATIENCE_MS = 90_000;
@@ -62,7 +64,11 @@ export function startInTerminalOf(TERM: string, home: string, ...args: string[])
 }
 
 /** A server on a port of its own, up when this resolves; told to stop at the end. */
-export async function startServer(home: string): Promise<AsyncDisposable & Started> {
+export async function startServer(
+  home: string,
+  hooks: NewHooks = "none",
+): Promise<AsyncDisposable & Started> {
+  prepareHooks(home, hooks);
   const started = start(home, "up", "--port", "0");
   await started.says("Ctrl-C stops it");
   return {
@@ -72,6 +78,20 @@ export async function startServer(home: string): Promise<AsyncDisposable & Start
       await started.ended;
     },
   };
+}
+
+/** The hooks of a new home. To inspect those that come along takes a third of the time that a server needs to start. */
+export type NewHooks = "none" | "shipped";
+
+/** A new home without hooks, for a server that a test starts itself. */
+export function temporaryHome(): ReturnType<typeof temporaryFolder> {
+  const home = temporaryFolder();
+  prepareHooks(home.path, "none");
+  return home;
+}
+
+export function prepareHooks(home: string, hooks: NewHooks): void {
+  if (hooks === "none") mkdirSync(join(home, "hooks"), { recursive: true });
 }
 
 /** What the HTTP interface answers: to a POST, where there is a body. */

@@ -4,8 +4,8 @@
  */
 import { openCortex } from "../../src/runtime/cortex.ts";
 import { serve } from "../../src/server/serve.ts";
-import { type Ended, environmentOf, run as runApart } from "./cli.ts";
-import { openWarmStore } from "./home.ts";
+import { type Ended, environmentOf, type NewHooks, prepareHooks, run as runApart } from "./cli.ts";
+import { openWarmStore } from "./open-store.ts";
 import { runHere } from "./run-here.ts";
 
 /** Runs `cortex` to its end. What has something to read, or starts a server, is a process of its own. */
@@ -25,7 +25,8 @@ export async function runJson(home: string, ...args: string[]): Promise<unknown>
 }
 
 /** A server on a port of its own. */
-export async function startServer(home: string): Promise<AsyncDisposable> {
+export async function startServer(home: string, hooks: NewHooks = "none"): Promise<AsyncDisposable> {
+  prepareHooks(home, hooks);
   const cortex = await openCortex({ home, environment: environmentOf(home), openStore: openWarmStore });
   const server = await serve(cortex, { host: "127.0.0.1", port: 0, log: () => {} });
   return {

@@ -4,11 +4,8 @@ import { join } from "node:path";
 
 import type { Tool } from "../../src/model/tool.ts";
 import { type Cortex, type CortexOptions, openCortex } from "../../src/runtime/cortex.ts";
-import type { Store } from "../../src/store/store.ts";
-import { openSqliteStore, type SqliteOptions } from "../../src/store/sqlite/sqlite-store.ts";
-import { writeNewDatabase } from "./new-database.ts";
+import { openWarmStore } from "./open-store.ts";
 import { temporaryFolder } from "./temporary.ts";
-import { connectWarmThread } from "./warm-writer.ts";
 
 export interface HomeFiles {
   readonly cortex?: unknown;
@@ -55,12 +52,6 @@ export async function openTestCortex(
     folder[Symbol.dispose]();
   };
   return { ...cortex, [Symbol.asyncDispose]: dispose };
-}
-
-/** What `openCortex` opens its ledger with, where the thread that writes may be one that another store had before. */
-export function openWarmStore(options: SqliteOptions): Promise<Store> {
-  writeNewDatabase(options.path);
-  return openSqliteStore({ ...options, connect: connectWarmThread });
 }
 
 /** A tool that does what the test says, and remembers its calls. */

@@ -1,5 +1,9 @@
 /** A real store in a folder that goes with it, and what a crash leaves of it. */
-import { openSqliteStore, type SqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
+import {
+  openSqliteStore,
+  type SqliteOptions,
+  type SqliteStore,
+} from "../../src/store/sqlite/sqlite-store.ts";
 import { writeNewDatabase } from "./new-database.ts";
 import { testClock } from "./sample.ts";
 import { memoryParent, temporaryFolder } from "./temporary.ts";
@@ -16,9 +20,7 @@ export interface TestStore extends AsyncDisposable {
 export async function openTestStore(): Promise<TestStore> {
   const folder = temporaryFolder(memoryParent());
   const clock = testClock();
-  const open = (): Promise<SqliteStore> =>
-    openSqliteStore({ path: `${folder.path}/cortex.db`, clock, connect: connectWarmThread });
-  writeNewDatabase(`${folder.path}/cortex.db`);
+  const open = (): Promise<SqliteStore> => openWarmStore({ path: `${folder.path}/cortex.db`, clock });
   let store = await open();
   return {
     clock,
@@ -34,4 +36,13 @@ export async function openTestStore(): Promise<TestStore> {
       folder[Symbol.dispose]();
     },
   };
+}
+
+/**
+ * A store whose thread for writing may be one that another store had before, and whose database, if it is new, is a copy:
+ * to start the one and to run all migrations for the other takes longer than most tests.
+ */
+export function openWarmStore(options: SqliteOptions): Promise<SqliteStore> {
+  writeNewDatabase(options.path);
+  return openSqliteStore({ ...options, connect: connectWarmThread });
 }

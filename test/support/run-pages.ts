@@ -20,6 +20,7 @@ import { serve } from "../../src/server/serve.ts";
 import { BIN, environmentOf } from "./cli.ts";
 import type { PlayedPage } from "./docs.ts";
 import { writeHome } from "./home.ts";
+import { openWarmStore } from "./open-store.ts";
 import { shellWords } from "./shell-words.ts";
 import { temporaryFolder } from "./temporary.ts";
 
@@ -56,7 +57,9 @@ async function playPage({ page, before, commands }: PlayedPage): Promise<void> {
     profiles: { profiles: { played: { backend: "offline", script: "script.yaml" } } },
     script: SCRIPT,
   });
-  rmSync(join(home, "hooks"), { recursive: true }); // so that it gets those that come along
+  // Then it gets those that come along; to inspect them takes as long as all else that a home needs.
+  if ([...before, ...commands].some((command) => /\bhooks\b/.test(command)))
+    rmSync(join(home, "hooks"), { recursive: true });
   addShippedRelays(home);
   mkdirSync(join(user, ".config/fish/completions"), { recursive: true });
   copyFileSync(join(ROOT, "README.md"), join(user, "README.md"));
@@ -65,7 +68,7 @@ async function playPage({ page, before, commands }: PlayedPage): Promise<void> {
   process.env["HOME"] = user; // for what asks the system
   process.chdir(user);
   {
-    await using cortex = await openCortex({ home, environment, log: () => {} });
+    await using cortex = await openCortex({ home, environment, openStore: openWarmStore, log: () => {} });
     await using server = await serve(cortex, { host: "127.0.0.1", port: 0, log: () => {} });
     const idOf = await createIds(cortex);
     for (const command of [...before, ...commands]) {

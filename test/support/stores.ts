@@ -1,11 +1,10 @@
 /** Every store there is, for the contract that each of them keeps, and the first steps of most tests. */
 import type { TurnId } from "../../src/model/ids.ts";
 import { openSqliteLedger } from "../../src/store/sqlite/sqlite-ledger.ts";
-import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
 import type { Claim, Ledger, Store } from "../../src/store/store.ts";
+import { openWarmStore } from "./open-store.ts";
 import { alice, dispatch, event, testClock, toSession, turnFor } from "./sample.ts";
 import { memoryParent, temporaryFolder } from "./temporary.ts";
-import { connectWarmThread } from "./warm-writer.ts";
 
 interface Opened extends AsyncDisposable {
   readonly store: Store;
@@ -19,7 +18,7 @@ export const STORES: Readonly<Record<string, () => Promise<Opened>>> = {
     const folder = temporaryFolder(memoryParent());
     const clock = testClock();
     const path = `${folder.path}/cortex.db`;
-    const store = await openSqliteStore({ path, clock, connect: connectWarmThread });
+    const store = await openWarmStore({ path, clock });
     return {
       store,
       clock,

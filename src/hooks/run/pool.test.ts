@@ -25,7 +25,7 @@ function stopTime(): Disposable & { advance: (ms: number) => void } {
 
 test("a hook is called with the event and gives its result", async () => {
   await using hooks = openTestPool({
-    echo: `import type { HookContext } from "cortexd/hooks";
+    "echo.ts": `import type { HookContext } from "cortexd/hooks";
       export const config = { limit: 3 };
       export default async function ({ event, hook, now, missed }: HookContext) {
         return { fire: true, context: { extracted: { id: event.id, hook, now, missed } } };
@@ -64,7 +64,7 @@ test("many hooks share one process", async () => {
 test("what a hook throws is told with the place in its file, and the others are not affected", async () => {
   await using hooks = openTestPool({
     good: GOOD,
-    thrown: `export default async function () {\n  throw new Error("no such thing");\n}`,
+    "thrown.ts": `export default async function () {\n  throw new Error("no such thing");\n}`,
     text: `export default () => { throw "only a text"; }`,
   });
   const outcomes = await hooks.ask(["thrown", "good", "text"]);
@@ -77,7 +77,7 @@ test("what a hook throws is told with the place in its file, and the others are 
 
 test("a file that cannot be loaded says why", async () => {
   await using hooks = openTestPool({
-    broken: `export default async function ( { return { fire: `,
+    "broken.ts": `export default async function ( { return { fire: `,
     nothing: `export const x = 1;`,
     number: `export default 42;`,
     unhandled: `export const hook = { name: "x" };`,
@@ -96,7 +96,7 @@ test("a file that cannot be loaded says why", async () => {
 
 test("what Node does not take types out of, jiti does", async () => {
   await using hooks = openTestPool({
-    enums: `import { cronMatches, type HookContext } from "cortexd/hooks";
+    "enums.ts": `import { cronMatches, type HookContext } from "cortexd/hooks";
       import Database from "better-sqlite3";
       enum Level { Low = 1, High = 2 }
       export default async function (ctx: HookContext) {
@@ -417,11 +417,11 @@ test("a time zone that has changed counts at once", async () => {
 
 test("a changed file is read anew, with what it imports", async () => {
   await using hooks = openTestPool({
-    main: `import { word } from "./beside.ts"; export default () => ({ fire: true, context: { prompt: word } });`,
-    beside: `export const word = "before";`,
+    "main.ts": `import { word } from "./beside.ts"; export default () => ({ fire: true, context: { prompt: word } });`,
+    "beside.ts": `export const word = "before";`,
   });
   expect(await hooks.ask(["main"])).toMatchObject([{ value: { context: { prompt: "before" } } }]);
-  hooks.write("beside", `export const word = "after";`);
+  hooks.write("beside.ts", `export const word = "after";`);
   hooks.pool.reload([]);
   expect(await hooks.ask(["main"])).toMatchObject([{ value: { context: { prompt: "after" } } }]);
 });
@@ -469,7 +469,7 @@ test("processes stay warm for a while after an event, and are gone when none has
 
 test("a process that has only said what a file exports is not kept", async () => {
   await using hooks = openTestPool({ good: GOOD }, { limits: { lookMs: 5 } });
-  await hooks.pool.inspect({ name: "good", path: join(hooks.folder, "good.ts") });
+  await hooks.pool.inspect({ name: "good", path: join(hooks.folder, "good.js") });
   await expect.poll(() => hooks.pool.processes, PATIENT).toBe(0);
 });
 
@@ -480,7 +480,7 @@ test("a file says what it exports", async () => {
       triggers: { event: { channels: ["sms"], direction: "inbound" } }, config: { a: 1 },
       handler() { return { fire: true, context: { extracted: this.config } }; } };`,
   });
-  const inspect = (name: string) => hooks.pool.inspect({ name, path: join(hooks.folder, `${name}.ts`) });
+  const inspect = (name: string) => hooks.pool.inspect({ name, path: join(hooks.folder, `${name}.js`) });
   expect(await inspect("simple")).toEqual({
     inspected: { filter: { channels: ["email"], match: "(?i)invoice" } },
   });

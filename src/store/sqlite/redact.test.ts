@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 
+import { openWarmStore } from "../../../test/support/open-store.ts";
 import {
   alice,
   answer,
@@ -23,7 +24,7 @@ import { assistantMessage, type AssistantBody } from "../../model/message.ts";
 import { createRedact, type Redact } from "../../model/redact.ts";
 import { NO_USAGE } from "../../model/usage.ts";
 import type { Claim } from "../store.ts";
-import { openSqliteStore, type SqliteStore } from "./sqlite-store.ts";
+import type { SqliteStore } from "./sqlite-store.ts";
 
 interface Opened extends AsyncDisposable {
   readonly store: SqliteStore;
@@ -33,7 +34,7 @@ interface Opened extends AsyncDisposable {
 
 async function open(redact: Redact): Promise<Opened> {
   const folder = temporaryFolder(memoryParent());
-  const store = await openSqliteStore({ path: join(folder.path, "cortex.db"), clock: testClock(), redact });
+  const store = await openWarmStore({ path: join(folder.path, "cortex.db"), clock: testClock(), redact });
   return {
     store,
     bytes: () =>

@@ -1,13 +1,13 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
 
+import { openWarmStore } from "../../../test/support/open-store.ts";
 import { testClock } from "../../../test/support/sample.ts";
 import { memoryParent, temporaryFolder } from "../../../test/support/temporary.ts";
 import type { DeliveryId } from "../../model/ids.ts";
 import { openForWriting } from "./connection.ts";
 import { migrate } from "./migrate.ts";
 import { MIGRATIONS } from "./schema.ts";
-import { openSqliteStore } from "./sqlite-store.ts";
 
 /** Opens a database that the version with schema 18 has left with these rows. */
 async function openUpdated(folder: string, rows: string) {
@@ -19,7 +19,7 @@ async function openUpdated(folder: string, rows: string) {
   );
   db.exec(rows);
   db.close();
-  return openSqliteStore({ path, clock: testClock() });
+  return openWarmStore({ path, clock: testClock() });
 }
 
 function scriptEvent(id: string): string {

@@ -1,7 +1,7 @@
 /** What has been done is never run again, however the file is saved afterwards. */
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { setImmediate } from "node:timers/promises";
+import { setTimeout as wait } from "node:timers/promises";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 
@@ -14,6 +14,9 @@ import { readTasks } from "../markdown/read-tasks.ts";
 import { gistOf } from "../markdown/task-gist.ts";
 
 const PATH = `agents/${MEMBER}/tasks.md`;
+/** Each look reads the store: without a pause they would take the core from the work that they wait for. */
+const POLL_MS = 2;
+
 const task = (title: string): string => `## ${title}\n**Status:** ready\n\nBody of ${title}.\n\n`;
 const titleIn = (prompt: string): string => /--- Task ---\n\s*##+ (.*)/.exec(prompt)![1]!.trim();
 
@@ -23,7 +26,7 @@ async function beat(team: PlayedTeam): Promise<void> {
   await workers.beat(MEMBER);
   const isAtWork = async () =>
     (((await team.store.team.get(team.root, MEMBER))?.state ?? {}) as { work?: unknown }).work !== undefined;
-  while (await isAtWork()) await setImmediate();
+  while (await isAtWork()) await wait(POLL_MS);
 }
 
 async function doneOnce() {

@@ -1,5 +1,5 @@
 /** A member whose process ends at any write goes on as if it had not. */
-import { setImmediate } from "node:timers/promises";
+import { setTimeout as wait } from "node:timers/promises";
 import { expect, test } from "vitest";
 
 import {
@@ -9,6 +9,9 @@ import {
   playedTeam,
   type Plays,
 } from "../../../test/support/played-team.ts";
+
+/** Each look reads the store and the file: without a pause they would take the core from the work that they wait for. */
+const POLL_MS = 2;
 
 const task = (title: string): string => `## ${title}\n**Status:** ready\n\nBody of ${title}.\n\n`;
 const TASKS = task("First") + task("Flagged") + task("Last");
@@ -25,7 +28,7 @@ async function work(team: PlayedTeam, cut?: Cut): Promise<void> {
   await using workers = team.begin(cut);
   await workers.recover();
   await workers.beat(MEMBER).catch(() => {}); // it was cut off
-  while (!(await team.isOver())) await setImmediate();
+  while (!(await team.isOver())) await wait(POLL_MS);
 }
 
 async function undisturbed() {
