@@ -32,6 +32,8 @@ test.each([
   ["```\n## in code\n```", "```\n## in code\n```"],
   ["  ````sh\n## in code", "  ````sh\n## in code\n````"],
   ["<!-- open\n## Evil", "&lt;!-- open\n### Evil"],
+  ["\uFEFF```\n## Evil\n**Status:** ready", "```\n## Evil\n**Status:** ready\n```"],
+  [" \n\uFEFF\n\uFEFF# Evil", "### Evil"],
   ["a\u001B[31mb\0c\uD83D", "a[31mbc\uFFFD"],
 ])("the body %j is written as %j", (text, written) => {
   expect(body(text)).toBe(written);

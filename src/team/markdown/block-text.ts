@@ -75,7 +75,7 @@ function withoutComments(text: string): string {
 function blockLines(text: string, level: number): string[] {
   const clean = text
     .replaceAll(/\r\n?/g, "\n")
-    .replace(/^(?:[ \t]*\n)+/, "")
+    .replace(/^(?:[ \t\uFEFF]*\n)*\uFEFF*/, "") // a byte order mark counts only at the start of a file
     .trimEnd();
   if (clean === "") return [];
   const outline = outlineOf(clean);
