@@ -82,7 +82,7 @@ class Conversation {
 
   async run(): Promise<ConversationEnd> {
     this.#listen();
-    this.#tell(`Session ${this.#session}. /help lists commands, Ctrl-C aborts the agent, Ctrl-D quits.`);
+    this.#tell(`Session ${this.#session}. /help lists commands, Ctrl-C aborts, Ctrl-D quits.`);
     this.#become(IDLE);
     for await (const followed of followStream(this.#program.home, this.#session, this.#left.signal)) {
       switch (followed.kind) {
