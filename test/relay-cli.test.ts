@@ -262,7 +262,7 @@ test("in a terminal, a chat follows the relays that were started in it", LONG, a
   await using _ = await startServer(home.path);
   const chat = startInTerminal(home.path, "chat", ...SCRIPTED);
   if (chat === undefined) return skip("neither script nor python3 is here to make a terminal");
-  await chat.says("Ctrl-D leaves");
+  await chat.says("Ctrl-D quits");
   chat.type("!thread pair a letter\r");
   await chat.says("step 1 · writer");
   writeFileSync(join(home.path, "writer"), "");

@@ -7,7 +7,7 @@ import { createInterface } from "node:readline";
 import { CortexError } from "../model/errors.ts";
 import type { ApprovalView } from "../feature/views.ts";
 import { isForCortex } from "./chat-commands.ts";
-import { type RequestReply, parseReply } from "./chat-requests.ts";
+import { type RequestReply, parseRequestReply } from "./chat-requests.ts";
 import { openChatServer } from "./chat-server.ts";
 import type { Invocation } from "../feature/command.ts";
 import { describeRequest, describeWaiting, howTo } from "../client/describe-request.ts";
@@ -106,7 +106,7 @@ class LineChat {
   #take(line: string): void {
     if (line.trim() === "") return;
     const [request] = this.#requests;
-    const reply = request && parseReply(line, request);
+    const reply = request && parseRequestReply(line, request);
     if (request === undefined || reply === undefined) this.#waiting.push(line);
     else void this.#attempt(this.#decide(request, reply));
     this.#note();

@@ -67,7 +67,7 @@ export async function deny(given: Invocation): Promise<void> {
   await decide(given, { decision: "deny", ...(reason === undefined ? {} : { reason }) }, "Denied");
 }
 
-export async function answerQuestion({ home, args, print }: Invocation): Promise<void> {
+export async function sendAnswer({ home, args, print }: Invocation): Promise<void> {
   const [id = "", answer] = args;
   const server = await needServer(home);
   const path = `/api/questions/${encodeURIComponent(id)}`;

@@ -12,7 +12,7 @@ export type RequestReply =
  * this call. Anything but a command answers a question; if a relay step or a worker asks it, a leading space makes the
  * line a message to the agent of this chat instead.
  */
-export function parseReply(line: string, request: ApprovalView): RequestReply | undefined {
+export function parseRequestReply(line: string, request: ApprovalView): RequestReply | undefined {
   const { question, options } = request;
   const said = line.trim();
   if (question !== null) {

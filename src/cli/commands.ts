@@ -231,7 +231,7 @@ const CORE_COMMANDS: readonly (Command | ((features: readonly Feature[]) => Comm
         usage: "answer <id> <text...>",
         about: "Answer an agent's question",
         examples: ['cortex approvals answer 01K5G7T9M3V8W2XQ4R6Z0B1C2D "The second one."'],
-        run: async (given) => (await import("./approvals.ts")).answerQuestion(given),
+        run: async (given) => (await import("./approvals.ts")).sendAnswer(given),
       },
     ],
   },

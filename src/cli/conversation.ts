@@ -5,7 +5,7 @@ import type { ApprovalView } from "../feature/views.ts";
 import { type LocalCommand, complete, isForCortex, parseChatCommand } from "./chat-commands.ts";
 import { answerTo, describeSpent, queryOf } from "./chat-lists.ts";
 import { promptOf, statusOf } from "./chat-prompt.ts";
-import { parseReply } from "./chat-requests.ts";
+import { parseRequestReply } from "./chat-requests.ts";
 import { openChatServer } from "./chat-server.ts";
 import { type ChatView, IDLE, note, showEvent, typedLines, wholeText } from "./chat-view.ts";
 import { describeRequest } from "../client/describe-request.ts";
@@ -82,7 +82,7 @@ class Conversation {
 
   async run(): Promise<ConversationEnd> {
     this.#listen();
-    this.#tell(`Session ${this.#session}. /help lists commands, Ctrl-C aborts the agent, Ctrl-D quits.`);
+    this.#tell(`Session ${this.#session}. /help lists commands, Ctrl-C aborts, Ctrl-D quits.`);
     this.#become(IDLE);
     for await (const followed of followStream(this.#program.home, this.#session, this.#left.signal)) {
       switch (followed.kind) {
@@ -162,7 +162,7 @@ class Conversation {
     this.#hasChanged = false;
     await this.#opened.promise;
     const [request] = this.#requests;
-    const reply = request && parseReply(line, request);
+    const reply = request && parseRequestReply(line, request);
     if (request !== undefined && reply !== undefined)
       return wasOther ? this.#tell(OTHER_REQUEST) : this.#server.reply(request.id, reply);
     const command = parseChatCommand(line);

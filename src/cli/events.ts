@@ -7,7 +7,7 @@ import {
   followEvents,
   type EventOutcome,
   outcomeLines,
-  readOutcome,
+  readEventOutcome,
 } from "./follow-events.ts";
 import { limitOf, openLedger } from "../client/ledger.ts";
 import type { Ledger } from "../store/store.ts";
@@ -39,7 +39,7 @@ export async function listEvents(given: Invocation): Promise<void> {
 type ExplainedEvent = EventView & Partial<EventOutcome>;
 
 async function explain(event: EventView, ledger: Ledger): Promise<ExplainedEvent> {
-  return { ...event, ...(await readOutcome(ledger, event.id)) };
+  return { ...event, ...(await readEventOutcome(ledger, event.id)) };
 }
 
 /** A table; with hooks and dispatches, these are listed below each event instead. */

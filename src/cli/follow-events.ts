@@ -67,10 +67,10 @@ async function describeChange(change: Change, ledger: Ledger): Promise<FollowedC
   }
 }
 
-export type EventOutcome = Awaited<ReturnType<typeof readOutcome>>;
+export type EventOutcome = Awaited<ReturnType<typeof readEventOutcome>>;
 
 /** The hooks that fired or failed, and the sessions that the event was dispatched to. */
-export async function readOutcome(ledger: Ledger, event: EventId) {
+export async function readEventOutcome(ledger: Ledger, event: EventId) {
   const [runs, dispatches] = await Promise.all([
     ledger.hooks.ofEvent(event),
     ledger.events.dispatches(event),

@@ -59,13 +59,13 @@ export async function runAll(
   environment: NodeJS.ProcessEnv,
 ): Promise<ManagerOutcome> {
   for (const command of commands) {
-    const outcome = await runCommand(command, environment);
+    const outcome = await runManagerCommand(command, environment);
     if (outcome.kind !== "done") return outcome;
   }
   return { kind: "done" };
 }
 
-export async function runCommand(
+export async function runManagerCommand(
   [program, ...args]: Command,
   environment: NodeJS.ProcessEnv,
 ): Promise<ManagerOutcome> {

@@ -16,7 +16,7 @@ import {
   managerOf,
   type ManagerOutcome,
   runAll,
-  runCommand,
+  runManagerCommand,
 } from "./service-manager.ts";
 import { table } from "../terminal/text.ts";
 
@@ -80,7 +80,7 @@ export async function showServiceStatus(given: Invocation): Promise<void> {
   const { file, manager } = describeService(given);
   const [content, look, server] = await Promise.all([
     readOurs(file),
-    runCommand(manager.look, environment),
+    runManagerCommand(manager.look, environment),
     findServer(home),
   ]);
   const installed = content === undefined ? "no" : content === file.content ? "yes" : "outdated";

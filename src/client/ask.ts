@@ -18,7 +18,7 @@ export interface Request {
   readonly signal?: AbortSignal;
 }
 
-export interface Answer<Body> {
+export interface ServerAnswer<Body> {
   readonly status: number;
   readonly body: Body;
 }
@@ -27,7 +27,7 @@ export interface Answer<Body> {
  * Sends a request and reads the whole answer. `Body` is what the route declares: server and client are of one version.
  * Throws an error answer as the CortexError that the server reported.
  */
-export async function ask<Body = Json>(server: RunningServer, request: Request): Promise<Answer<Body>> {
+export async function ask<Body = Json>(server: RunningServer, request: Request): Promise<ServerAnswer<Body>> {
   try {
     const response = await open(server, request);
     const body: Body = JSON.parse((await readAll(response)) || "null");
