@@ -10,7 +10,7 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
  */
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    // oxlint-disable-next-line no-array-sort -- vitest's own method, not that of arrays
+    // oxlint-disable-next-line unicorn/no-array-sort -- that of the class, which returns a new array
     const sorted = await super.sort(files);
     return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))];
   }
