@@ -35,6 +35,12 @@ test("keys type, move and delete, a whole character at a time", () => {
   expect(after({ sequence: "\x1b[99~", name: "undefined" })).toBe("|");
 });
 
+test("the cursor goes up and down by columns, never into a character", () => {
+  expect(after("👩‍💻", meta("return"), "a", control("p"))).toBe("👩‍💻|\na");
+  expect(after("ab", meta("return"), "👩‍💻c", UP)).toBe("ab|\n👩‍💻c");
+  expect(after("👩‍💻b", meta("return"), "c", UP, LEFT, LEFT, DOWN)).toBe("👩‍💻b\n|c");
+});
+
 test("keys for words and lines, and what they cut comes back", () => {
   expect(after("one two", control("w"))).toBe("one |");
   expect(after("one two", meta("b"), "x")).toBe("one x|two");

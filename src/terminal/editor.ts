@@ -195,8 +195,7 @@ function goUp(editor: Editor): Editor {
   const { text, at, history, place } = editor;
   const start = lineStart(text, at);
   if (start > 0) {
-    const above = lineStart(text, start - 1);
-    return { ...editor, at: Math.min(above + at - start, start - 1) };
+    return { ...editor, at: inLine(text, lineStart(text, start - 1), columnOf(text, at)) };
   }
   const previous = history[place - 1];
   if (previous === undefined) return editor;
@@ -241,11 +240,20 @@ function goDown(editor: Editor): Editor {
   const { text, at, history, place, typed } = editor;
   const end = lineEnd(text, at);
   if (end < text.length) {
-    const below = end + 1;
-    return { ...editor, at: Math.min(below + at - lineStart(text, at), lineEnd(text, below)) };
+    return { ...editor, at: inLine(text, end + 1, columnOf(text, at)) };
   }
   if (place === history.length) return editor;
   return { ...withText(editor, history[place + 1] ?? typed), place: place + 1 };
+}
+
+/** Columns are graphemes: between two of them is the only place for a cursor. */
+function columnOf(text: string, at: number): number {
+  return graphemes(text.slice(lineStart(text, at), at)).length;
+}
+
+function inLine(text: string, start: number, column: number): number {
+  const before = graphemes(text.slice(start, lineEnd(text, start))).slice(0, column);
+  return start + before.join("").length;
 }
 
 function lineStart(text: string, at: number): number {
