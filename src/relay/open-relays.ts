@@ -16,7 +16,7 @@ import { recover } from "./engine/recover.ts";
 import { archiveOld } from "./engine/retention.ts";
 import { sayTo } from "./engine/say.ts";
 import { activeAgent, agentUnknown, checkFolder, contentFor, startRelay } from "./engine/start.ts";
-import { finish, resume } from "./record/ending.ts";
+import { finish, reopenRelay } from "./record/ending.ts";
 import { type RelayDetail, toRecord, unknownRelay, updateRelay } from "./record/kept-relay.ts";
 import { asShown } from "./record/phases.ts";
 import { isTerminal, type RelayRecord } from "./record/record.ts";
@@ -117,7 +117,7 @@ export class OpenRelays implements Relays, AsyncDisposable {
   resume(id: RelayId): Promise<RelayRecord> {
     const { store, clock } = this.#ports;
     return updateRelay(id, store, ({ record, detail }) => ({
-      record: resume(record, clock()),
+      record: reopenRelay(record, clock()),
       detail: wanted(detail),
     }));
   }

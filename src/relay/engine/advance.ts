@@ -7,7 +7,7 @@
  */
 import { readArtifact, workspaceOf } from "../artifact/artifact.ts";
 import { beginLeg } from "./begin-steps.ts";
-import { conclude, type Draft, isRunning, newDraft } from "./draft.ts";
+import { conclude, type MoveDraft, isRunning, newDraft } from "./draft.ts";
 import type { EnginePorts } from "./engine-ports.ts";
 import { judgeInserted, judgeLeg } from "./judge-leg.ts";
 import { recordEnds } from "./record-ends.ts";
@@ -19,7 +19,7 @@ import { isTerminal, type Phase, type RelayRecord, type ScriptPoint } from "../r
 import { finalOutput, summarise } from "../record/summary.ts";
 import type { RelayScript } from "../templates/snapshot.ts";
 
-export interface Move extends Readonly<Draft> {
+export interface Move extends Readonly<MoveDraft> {
   /** To run after the move is saved. */
   readonly script: DueScript | undefined;
 }
@@ -49,7 +49,7 @@ export async function advance(relay: KeptRelay, ports: EnginePorts): Promise<Mov
 
 type Next = "on" | "wait" | DueScript;
 
-async function passSteps(draft: Draft, relay: KeptRelay, ports: EnginePorts): Promise<Next> {
+async function passSteps(draft: MoveDraft, relay: KeptRelay, ports: EnginePorts): Promise<Next> {
   const next = nextSteps(draft.record, relay.content.template);
   if (next.length > 0) return (await beginLeg(draft, next, relay, ports)) ? "wait" : "on";
   if (stepsOfLeg(draft.record).some(isRunning) && draft.abort === undefined) return "wait";
@@ -57,7 +57,7 @@ async function passSteps(draft: Draft, relay: KeptRelay, ports: EnginePorts): Pr
 }
 
 async function passScript(
-  draft: Draft,
+  draft: MoveDraft,
   phase: Extract<Phase, { kind: "script" }>,
   relay: KeptRelay,
   ports: EnginePorts,

@@ -9,7 +9,7 @@ import { CortexError } from "../../model/errors.ts";
 import { normalizeSessionKey, type SessionKey } from "../../model/session-key.ts";
 import { makeSection, makeWorkspace, workspaceOf } from "../artifact/artifact.ts";
 import { buildPrompt, type StepPrompt } from "./build-prompt.ts";
-import { conclude, type Draft, failRelay } from "./draft.ts";
+import { conclude, type MoveDraft, failRelay } from "./draft.ts";
 import type { EnginePorts } from "./engine-ports.ts";
 import { orderStep } from "./messages.ts";
 import { keepNow } from "./record-ends.ts";
@@ -24,7 +24,7 @@ import type { RelayStepOrder } from "../../store/store.ts";
 
 /** False: nothing could begin, and the relay ends. */
 export async function beginLeg(
-  draft: Draft,
+  draft: MoveDraft,
   next: readonly NextStep[],
   relay: KeptRelay,
   ports: EnginePorts,
@@ -57,7 +57,7 @@ interface BegunSteps {
 }
 
 async function beginNext(
-  draft: Draft,
+  draft: MoveDraft,
   next: readonly NextStep[],
   { detail, content }: KeptRelay,
   ports: EnginePorts,

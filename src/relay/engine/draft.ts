@@ -6,7 +6,7 @@ import { type EndingStart, finish } from "../record/ending.ts";
 
 import type { RelayRecord, RelayStep } from "../record/record.ts";
 
-export interface Draft {
+export interface MoveDraft {
   record: RelayRecord;
   /** The messages that request the steps it begins. */
   readonly orders: Map<number, RelayStepOrder>;
@@ -29,7 +29,7 @@ export interface ArtifactState {
   readonly hash: string | null;
 }
 
-export function newDraft(record: RelayRecord): Draft {
+export function newDraft(record: RelayRecord): MoveDraft {
   return {
     record,
     orders: new Map(),
@@ -42,7 +42,7 @@ export function newDraft(record: RelayRecord): Draft {
 }
 
 /** Ends the relay and stops its running steps. The first ending wins. */
-export function conclude(draft: Draft, ending: EndingStart, nowMs: number): void {
+export function conclude(draft: MoveDraft, ending: EndingStart, nowMs: number): void {
   const before = draft.record;
   draft.record = finish(before, ending, nowMs);
   if (draft.record !== before && before.steps.some(isRunning))
@@ -50,7 +50,7 @@ export function conclude(draft: Draft, ending: EndingStart, nowMs: number): void
 }
 
 /** Fails the relay because of a permanent error. Rethrows any other error, such as transient trouble of the store. */
-export function failRelay(draft: Draft, error: unknown, nowMs: number): void {
+export function failRelay(draft: MoveDraft, error: unknown, nowMs: number): void {
   if (!isLasting(error)) throw error;
   conclude(draft, { stopReason: "failed", error: `${error.message}. ${error.hint}` }, nowMs);
 }

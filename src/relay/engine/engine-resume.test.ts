@@ -12,7 +12,7 @@ import {
   type Stage,
 } from "../../../test/support/played-relays.ts";
 import type { RelayId } from "../../model/ids.ts";
-import { finish, resume } from "../record/ending.ts";
+import { finish, reopenRelay } from "../record/ending.ts";
 import { updateRelay } from "../record/kept-relay.ts";
 import type { RelayRecord } from "../record/record.ts";
 
@@ -53,7 +53,7 @@ const completed = ({ steps }: RelayRecord) =>
     .map(({ agentSlotId, stage }) => (stage === null ? agentSlotId : `${agentSlotId}:${stage}`));
 
 async function resumed(stage: Stage, id: RelayId): Promise<RelayRecord> {
-  await updateRelay(id, stage.store, ({ record }) => ({ record: resume(record, stage.clock()) }));
+  await updateRelay(id, stage.store, ({ record }) => ({ record: reopenRelay(record, stage.clock()) }));
   return stage.ended(id);
 }
 

@@ -10,7 +10,7 @@ import {
 } from "../../../test/support/played-relays.ts";
 import { MAX_FAREWELL_LENGTH } from "./advance.ts";
 import { readKept } from "../artifact/artifact.ts";
-import { resume } from "../record/ending.ts";
+import { reopenRelay } from "../record/ending.ts";
 import { updateRelay } from "../record/kept-relay.ts";
 import type { RelayRecord } from "../record/record.ts";
 import { MAX_OUTPUT_LENGTH } from "./record-ends.ts";
@@ -309,5 +309,5 @@ test("a hundred relays at once lose no step and do none twice", async () => {
 });
 
 async function resumeRelay(stage: Stage, id: Parameters<Stage["read"]>[0]): Promise<void> {
-  await updateRelay(id, stage.store, ({ record }) => ({ record: resume(record, stage.clock()) }));
+  await updateRelay(id, stage.store, ({ record }) => ({ record: reopenRelay(record, stage.clock()) }));
 }

@@ -12,9 +12,9 @@ import {
   workspaceOf,
   writeArtifact,
 } from "../artifact/artifact.ts";
-import { conclude, type Draft, failRelay, isLasting, isRunning } from "./draft.ts";
+import { conclude, type MoveDraft, failRelay, isLasting, isRunning } from "./draft.ts";
 import type { EnginePorts } from "./engine-ports.ts";
-import { decide } from "./transitions.ts";
+import { decideNext } from "./transitions.ts";
 import { findAbort } from "../record/abort-marker.ts";
 import type { KeptRelay } from "../record/kept-relay.ts";
 import { sectionFiles } from "../record/next-step.ts";
@@ -23,7 +23,7 @@ import type { RelayStep } from "../record/record.ts";
 
 /** False: parallel steps have not ended yet. */
 export async function judgeLeg(
-  draft: Draft,
+  draft: MoveDraft,
   { content }: Pick<KeptRelay, "content">,
   { home, clock }: Pick<EnginePorts, "home" | "clock">,
 ): Promise<boolean> {
@@ -37,7 +37,7 @@ export async function judgeLeg(
     ...(draft.abort === undefined ? {} : { abort: draft.abort }),
   };
   try {
-    const decision = await decide({ template: content.template, record: draft.record, texts });
+    const decision = await decideNext({ template: content.template, record: draft.record, texts });
     if (decision.kind === "wait") return false;
     if (decision.kind === "go") draft.record = follow(draft.record, decision, clock());
     else conclude(draft, decision, clock());
@@ -49,7 +49,7 @@ export async function judgeLeg(
 
 /** No transition follows a step inserted by a script, but it may abort the relay. */
 export async function judgeInserted(
-  draft: Draft,
+  draft: MoveDraft,
   { record: saved }: Pick<KeptRelay, "record">,
   { home, clock }: Pick<EnginePorts, "home" | "clock">,
 ): Promise<void> {
@@ -62,7 +62,7 @@ export async function judgeInserted(
   if (abort !== undefined) conclude(draft, { stopReason: "aborted", abortReason: abort.reason }, clock());
 }
 
-async function textNow({ artifact, record }: Draft, home: string): Promise<string | undefined> {
+async function textNow({ artifact, record }: MoveDraft, home: string): Promise<string | undefined> {
   if (artifact !== undefined) return artifact.text;
   const read = await readArtifact(workspaceOf(home, record.id));
   return read.kind === "read" ? read.text : undefined;
@@ -74,7 +74,7 @@ async function textBefore(step: RelayStep | undefined, home: string): Promise<st
 }
 
 /** Repeating it after a crash changes nothing: the sections are recognised. */
-async function merge(draft: Draft, home: string): Promise<void> {
+async function merge(draft: MoveDraft, home: string): Promise<void> {
   const { record } = draft;
   const workspace = workspaceOf(home, record.id);
   const read = await readArtifact(workspace);
@@ -93,7 +93,7 @@ async function merge(draft: Draft, home: string): Promise<void> {
   draft.record = { ...record, steps: record.steps.with(last.stepIndex, { ...last, artifactHash }) };
 }
 
-async function readSections({ record }: Draft, workspace: Workspace): Promise<Section[]> {
+async function readSections({ record }: MoveDraft, workspace: Workspace): Promise<Section[]> {
   const sections: Section[] = [];
   for (const { title, file } of sectionFiles(record)) {
     const read = await readArtifact(workspace, join(workspace.path, file));

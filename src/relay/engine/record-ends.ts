@@ -1,6 +1,6 @@
 /** Records ended steps: their answers, their costs, and the artifact at that time. */
 import { keepArtifact, readArtifact, workspaceOf } from "../artifact/artifact.ts";
-import { conclude, type Draft, type ArtifactState } from "./draft.ts";
+import { conclude, type MoveDraft, type ArtifactState } from "./draft.ts";
 import type { EnginePorts } from "./engine-ports.ts";
 import { keepChanges } from "./step-files.ts";
 import type { Abort } from "../record/abort-marker.ts";
@@ -12,7 +12,7 @@ import { MAX_PAGE, type Store, type StoredRelayStep, type StoredTurn } from "../
 
 /** A failed step fails the relay, unless a script inserted it. */
 export async function recordEnds(
-  draft: Draft,
+  draft: MoveDraft,
   relay: Pick<KeptRelay, "rows" | "detail" | "content">,
   { store, home, clock }: Pick<EnginePorts, "store" | "home" | "clock">,
 ): Promise<void> {
@@ -34,7 +34,7 @@ export async function recordEnds(
 }
 
 /** Whether another agent was added while the step waited for an answer. */
-function isLeftBehind({ kind, leg }: RelayStep, { record }: Draft): boolean {
+function isLeftBehind({ kind, leg }: RelayStep, { record }: MoveDraft): boolean {
   return kind === "agent" && leg !== record.leg;
 }
 

@@ -12,7 +12,7 @@ import type {
   RelayTemplate,
   RelayTransition,
 } from "../templates/snapshot.ts";
-import { decide, type Decision, edgeOf, type StepTexts } from "./transitions.ts";
+import { decideNext, type Decision, edgeOf, type StepTexts } from "./transitions.ts";
 
 type Names = string | readonly string[];
 
@@ -94,7 +94,7 @@ function next(
   record: RelayRecord,
   texts: StepTexts = nothing,
 ): Promise<Decision> {
-  return decide({ template: rules, record, texts });
+  return decideNext({ template: rules, record, texts });
 }
 
 const go = (to: Names, counted?: string) => ({ kind: "go", to: ends(to), counted });

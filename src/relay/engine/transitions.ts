@@ -39,7 +39,7 @@ interface Situation {
 }
 
 /** Throws `pattern_refused`. */
-export async function decide({ template, record, texts }: Situation): Promise<Decision> {
+export async function decideNext({ template, record, texts }: Situation): Promise<Decision> {
   const examined = examine(texts);
   const before = texts.artifact === undefined ? "" : texts.before;
   const abort = texts.abort ?? (await findAbort(before, await examined("artifact")));

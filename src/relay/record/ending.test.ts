@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { expect, test } from "vitest";
 
 import { agentStep, endStep, testRecord } from "../../../test/support/relays.ts";
-import { addAgent, close, type EndingStart, finish, INTERRUPTED, resume } from "./ending.ts";
+import { addAgent, close, type EndingStart, finish, INTERRUPTED, reopenRelay } from "./ending.ts";
 import type { RelayRecord, StopReason } from "./record.ts";
 import { beginSteps } from "./record-step.ts";
 
@@ -152,7 +152,7 @@ test.each([
   { kind: "script", point: "transition", source: "template", state: "due" },
 ] as const)("a relay that has failed goes on where it was: $kind", (phase) => {
   const failed = ended({ stopReason: "failed", error: INTERRUPTED }, { ...testRecord(), phase });
-  expect(resume(failed, 3000)).toMatchObject({
+  expect(reopenRelay(failed, 3000)).toMatchObject({
     status: "running",
     error: null,
     endedAt: null,
@@ -165,10 +165,10 @@ test.each([
 
 test("a relay that is completed, aborted or running cannot be resumed", () => {
   for (const record of [ended(COMPLETED), ended({ stopReason: "aborted" }), testRecord()])
-    expect(() => resume(record, 0)).toThrow(expect.objectContaining({ code: "state_conflict" }));
+    expect(() => reopenRelay(record, 0)).toThrow(expect.objectContaining({ code: "state_conflict" }));
 });
 
 test("a relay whose step is still being ended cannot be resumed", () => {
   const running = beginSteps(testRecord(), [agentStep(PLANNER)], 0);
-  expect(() => resume(ended({ stopReason: "cancelled" }, running), 0)).toThrow(/has not ended/);
+  expect(() => reopenRelay(ended({ stopReason: "cancelled" }, running), 0)).toThrow(/has not ended/);
 });

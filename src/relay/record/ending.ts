@@ -112,7 +112,7 @@ export function addAgent(record: RelayRecord, addition: Addition, nowMs: number)
 }
 
 /** Continues a failed or cancelled relay where it stopped; otherwise `state_conflict`. */
-export function resume(record: RelayRecord, nowMs: number): RelayRecord {
+export function reopenRelay(record: RelayRecord, nowMs: number): RelayRecord {
   if (record.status !== "failed" && record.status !== "cancelled")
     throw conflict(
       `Cannot resume relay ${record.id}: it is ${record.status}`,

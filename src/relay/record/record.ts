@@ -9,8 +9,8 @@ import type { Json } from "../../model/json.ts";
 import type { Endpoint } from "../templates/endpoint.ts";
 
 /** `waiting`: a step is suspended, or the relay waits for a message from the user. */
-export const RELAY_STATES = ["running", "waiting", "completed", "failed", "cancelled", "aborted"] as const;
-export type RelayStatus = (typeof RELAY_STATES)[number];
+export const RELAY_STATUSES = ["running", "waiting", "completed", "failed", "cancelled", "aborted"] as const;
+export type RelayStatus = (typeof RELAY_STATUSES)[number];
 
 export const STOP_REASONS = [
   "converged",

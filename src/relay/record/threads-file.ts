@@ -11,7 +11,7 @@ import { INTERRUPTED } from "./ending.ts";
 import { toEndedRelay } from "./kept-relay.ts";
 import { isObject } from "../templates/loose.ts";
 import { newRecord, timestamp } from "./new-record.ts";
-import { type AgentStep, isTerminal, RELAY_STATES, type RelayRecord, type RelayStep } from "./record.ts";
+import { type AgentStep, isTerminal, RELAY_STATUSES, type RelayRecord, type RelayStep } from "./record.ts";
 
 export const THREADS_FILE = join("data", "threads.json");
 /** Records how many bytes of the file were imported. */
@@ -110,7 +110,7 @@ function toRecord(value: unknown): RelayRecord | undefined {
   if (!isObject(value)) return undefined;
   const { id, status, steps } = value;
   if (typeof id !== "string" || !isRelayId(id)) return undefined;
-  const known = RELAY_STATES.find((each) => each === status);
+  const known = RELAY_STATUSES.find((each) => each === status);
   if (known === undefined) return undefined;
   const given = fitting<RelayRecord>(value, RECORD_FIELDS);
   const blank = newRecord({

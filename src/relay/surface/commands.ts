@@ -33,7 +33,7 @@ export const RELAY: Command = {
       details: "The relay must be completed or waiting.",
       examples: ['cortex relay add thr_1a2b3c4d reviewer "Look at the tests once more" --wait'],
       options: [["--wait", "Show progress and print the result"]],
-      run: async (given) => (await import("./run-command.ts")).addAgent(given),
+      run: async (given) => (await import("./run-command.ts")).addAgentToRelay(given),
     },
     {
       usage: "list",

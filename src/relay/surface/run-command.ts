@@ -41,7 +41,7 @@ function absolute(path: string | undefined): string | undefined {
   return path === undefined ? undefined : resolve(path);
 }
 
-export async function addAgent(given: Invocation): Promise<void | false> {
+export async function addAgentToRelay(given: Invocation): Promise<void | false> {
   const [, agent, message] = given.args;
   return change(given, "add", { agent, message });
 }

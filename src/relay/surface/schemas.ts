@@ -2,7 +2,7 @@
 import { z } from "zod";
 
 import { jsonField, PageQuery, place, textField } from "../../feature/requests.ts";
-import { RELAY_STATES, STOP_REASONS } from "../record/record.ts";
+import { RELAY_STATUSES, STOP_REASONS } from "../record/record.ts";
 
 const time = z.string().meta({ format: "date-time" });
 
@@ -39,7 +39,7 @@ const Step = z.object({
 const Relay = z.object({
   id: z.string(),
   templateName: z.string().nullable().describe("Null: a single agent."),
-  status: z.enum(RELAY_STATES),
+  status: z.enum(RELAY_STATUSES),
   stopReason: z.enum(STOP_REASONS).nullable(),
   channel: z.string().describe("Where it was started."),
   platformThreadId: z.string().nullable(),

@@ -16,6 +16,7 @@ function newHome() {
 test("a new home gets four templates that are right, with their agents and prompts", async () => {
   using home = newHome();
   const files = addShippedRelays(home.path);
+  expect(files.length).toBeGreaterThan(20);
   for (const file of files) expect([file, existsSync(file)]).toEqual([file, true]);
 
   const config = await readRelays({ home: home.path, environment: {}, toolNames: TOOL_NAMES });
