@@ -83,7 +83,7 @@ export interface OpenFeature extends Partial<AsyncDisposable> {
   wants?(direction: Direction, channel?: string): boolean;
   /** The agent that runs the turns of a worker. Undefined: the backend of the profile does. */
   agentFor?(profile: Profile, work: WorkerWork): Promise<Agent> | undefined;
-  /** Adds to the system prompt of every turn what is going on, as Markdown. */
+  /** The current situation as Markdown, added to the message that begins a conversation. */
   situation?(): Promise<string | undefined>;
   /** Reads what a suspended call waits for. Undefined: it is not over yet, or not this feature's. */
   readWait?(detail: Json): Promise<ToolResult | undefined>;
