@@ -11,34 +11,18 @@ import {
   TIMER_ADAPTER,
   WEBHOOK_ADAPTER,
 } from "../model/event.ts";
-import type { Json } from "../model/json.ts";
 import type { NewEvent } from "../store/store.ts";
 
-/** What an adapter hands over: something that happened, in the words of its platform. */
-export interface Incoming {
+/** What an adapter received, in the words of its platform. */
+export interface Incoming extends Omit<NewEvent, "id" | "direction" | "atMs" | "cause" | "returns"> {
   readonly adapter: string;
   /**
-   * All that makes the message unique on its platform: its id there, or the file or minute that it is about.
-   * Without it, the content and the time decide.
+   * All that makes the message unique on its platform: its id there, or the file or minute it is about. If absent,
+   * the content and the time decide.
    */
   readonly sourceId?: string | Extract<EventSource, { kind: "file" | "minute" }>;
-  readonly channel: string;
+  /** Default: received. */
   readonly direction?: Direction;
-  readonly sender?: string;
-  readonly account?: string;
-  readonly place?: string;
-  readonly topic?: string;
-  /** Told from the metadata where it is not given: platforms mark a group there. */
-  readonly placeKind?: PlaceKind;
-  readonly placeName?: string;
-  readonly parentPlace?: string;
-  readonly mentionsMe?: boolean;
-  readonly replyTo?: string;
-  readonly content: string | null;
-  readonly contentType?: string;
-  readonly attachments?: Json;
-  readonly payload?: Json;
-  readonly metadata?: Json;
   readonly timestampMs: number;
 }
 
