@@ -57,7 +57,7 @@ test("the limits are those that hold", async () => {
   const number = (value: number): string => value.toLocaleString("en-US");
   expect(delegating).toContain(`\`broker.maxDepth\`, ${broker.maxDepth} `);
   expect(delegating).toContain(`\`broker.maxChain\`, ${broker.maxChain} `);
-  expect(delegating).toMatch(new RegExp(`given away at a time +\\| ${MAX_OPEN_DELEGATIONS} `));
+  expect(delegating).toMatch(new RegExp(`open delegations of one session +\\| ${MAX_OPEN_DELEGATIONS} `));
   expect(delegating).toContain(`${number(MAX_TASK_LENGTH)} characters`);
   expect(delegating).toContain(`${number(MAX_RESULT_LENGTH)} characters`);
   expect(subAgents).toContain(`\`broker.maxProcesses\` (${broker.maxProcesses})`);
@@ -83,8 +83,8 @@ test("every line that the protocol shows is one, and every line that there is is
   expect(new Set(shown)).toEqual(new Set([...said, ...told]));
 
   const [parents, children] = [
-    /## What Cortex says\n(.*?)\n### /s,
-    /## What a sub-agent says\n(.*?)\n### /s,
+    /## Messages from Cortex\n(.*?)\n### /s,
+    /## Messages from a sub-agent\n(.*?)\n### /s,
   ].map((part) => rows(part.exec(protocol)![1]!).map(([type]) => type));
   expect(parents).toEqual(["init", "message", "tool_result", "cancel", "ping"]);
   expect(children).toEqual(["ready", "chunk", "message", "tool_request", "done", "error", "pong"]);

@@ -123,9 +123,9 @@ test("the script of the page counts the words", async () => {
   expect(report).toBe("3 words, no_matching_transition\n");
 });
 
-test("the table of what a script is told has every field, and no other", () => {
+test("the table of the input of a script has every field, and no other", () => {
   const told = Object.keys(scriptContext(testRecord(), "start", ""));
-  const section = sectionOf(scripts, "What it is told");
+  const section = sectionOf(scripts, "Input");
   expect(Array.from(section.matchAll(/^\| `(\w+)`/gm), ([, name]) => name)).toEqual(told);
   expect(scripts).toContain(`milliseconds (default: ${DEFAULT_SCRIPT_TIMEOUT_MS})`);
 });

@@ -28,7 +28,7 @@ test.each([
   `| one event or turn in memory | ${MAX_HIT_LENGTH} characters |`,
   `| attachments | ${MAX_ATTACHMENT_LINES} lines of ${MAX_ATTACHMENT_LINE_LENGTH} characters |`,
   `| ${FULL_SHARE * 100} % of the window`,
-  `at most ${MAX_ENVELOPE_LENGTH} characters; what a hook found`,
+  `a line of at most ${MAX_ENVELOPE_LENGTH} characters with its time`,
   `1 to ${MAX_SKILL_NAME_LENGTH} lowercase`,
   `1 to ${MAX_DESCRIPTION_LENGTH} characters`,
   `at most ${MAX_COMPATIBILITY_LENGTH} characters`,

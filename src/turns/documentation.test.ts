@@ -15,12 +15,12 @@ const { limits } = config.agents["main" as never]!;
 test.each([
   `more than ${FULL_SHARE * 100} % of the model's window`,
   `at most ${SUMMARY_SHARE * 100} % of the window`,
-  `${OLD_RESULT_LENGTH} characters of a result`,
-  `${FIRST_COOL_DOWN_MS / 1_000} seconds, twice as long after each failure`,
+  `to ${OLD_RESULT_LENGTH} characters for results`,
+  `${FIRST_COOL_DOWN_MS / 1_000} seconds, doubled after each failure`,
   `at most ${MAX_COOL_DOWN_MS / 60_000} minutes`,
-  `left behind ${GRACE_MS / 1_000} seconds later`,
-  `\`silenceMs\`, ${limits.silenceMs / 60_000} minutes`,
-  `\`broker.retryMs\`, ${config.broker.retryMs / 1_000} second`,
+  `abandons it after ${GRACE_MS / 1_000} seconds`,
+  `\`silenceMs\` (${limits.silenceMs / 60_000} minutes)`,
+  `\`broker.retryMs\` (${config.broker.retryMs / 1_000} second)`,
   `\`broker.maxAttempts\` (${config.broker.maxAttempts})`,
 ])("the page says: %s", (claim) => {
   expect(text).toContain(claim);
