@@ -165,7 +165,7 @@ export function startServed(
 }
 
 function readUp(said: string, home: string): Up {
-  const url = /^Cortex is up at (http:\S+), on /m.exec(said);
+  const url = /^Cortex is up at (http:[^\s,]+)/m.exec(said);
   if (url === null) throw new Error(`It does not say where it is: ${said}`);
   const resumed = /^It is back, and has resumed (\d+) turns?\.$/m.exec(said);
   const token = readFileSync(placesIn(home).token, "utf8").trim();
