@@ -264,7 +264,7 @@ describe("nobody has to say:", () => {
     const before = scene.server.requests.length;
     scene.play(() => TOO_LONG);
 
-    expect(await ask(cortex, "four")).toContain("longer than my model takes");
+    expect(await ask(cortex, "four")).toContain("exceed my context window");
     expect(scene.server.requests.length - before).toBeLessThan(10);
     scene.play(() => undefined);
     expect(await ask(cortex, "five")).toBe("re five");

@@ -184,8 +184,8 @@ Implemented POST /webhooks/stripe.
     await answerTo(cortex, (await cortex.send({ content: "hello", session: BILLING })).item);
     expect(await resultsOf(cortex, BILLING)).toEqual([
       expect.stringContaining("You are not working on a task"),
-      expect.stringContaining('There is no tool "dispatch_task"'),
-      expect.stringContaining('There is no tool "message"'),
+      expect.stringContaining('Unknown tool "dispatch_task"'),
+      expect.stringContaining('Unknown tool "message"'),
     ]);
     expect(home.tasks("billing-dev") + home.tasks("other")).toBe(before);
   });
