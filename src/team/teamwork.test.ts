@@ -424,7 +424,7 @@ Implemented POST /webhooks/stripe.
     const notices = async () => (await (await cortex.team.open()).status()).members[0]!.notices.join("\n");
     await expect
       .poll(notices, PATIENT)
-      .toContain('Removed from tasks.md, and nobody works on them: "Delete me"');
+      .toContain('Removed from tasks.md, and no longer worked on: "Delete me"');
     expect(home.tasks("theirs")).toBe(kept);
     expect((await (await cortex.team.open()).status()).problems).toMatchObject([{ rule: "task-removed" }]);
   });

@@ -380,7 +380,7 @@ test.each([
     writeFileSync(join(home.path, "config", "script.yaml"), entry("^Cortex custom:", undefined, calls));
     await using opened = await open(home);
     await expect.poll(() => home.tasks("chief-of-staff"), PATIENT).toContain("**Status:** done");
-    const closed = expect.stringContaining("outside the folders");
+    const closed = expect.stringContaining("outside this agent's folders");
     expect(await resultsOf(opened.cortex, CHIEF)).toEqual([
       expect.stringContaining("plan.md"),
       closed,
