@@ -357,7 +357,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   },
   "a team that is not there": {
     typed: ["team", "list"],
-    what: /no team in .*team/,
+    what: /No team in .*team/,
     hint: /`cortex team init`/,
   },
   "a task for somebody who is not there": {

@@ -49,7 +49,7 @@ test("a reader that is held open lets the write-ahead log grow, doctor names it,
     expect(found).toMatchObject({
       state: "warn",
       message: expect.stringMatching(/^The write-ahead log of the database has grown to \d+ MiB/),
-      hint: expect.stringContaining("end it, and the log shrinks by itself"),
+      hint: expect.stringContaining("Stop that program"),
     });
     expect(found!.message).toContain(process.platform === "linux" ? `(process ${reader.pid})` : "MiB");
   } finally {
