@@ -138,7 +138,7 @@ test("the agent reads why a call was refused, and goes on", async () => {
   await decide(approval!.id, { kind: "deny", reason: "too dear" }, OWNER, cortex.store);
 
   await answerTo(cortex, item);
-  expect(await resultsOf(cortex)).toEqual(["A person has refused this call: too dear."]);
+  expect(await resultsOf(cortex)).toEqual(["A person denied this call: too dear."]);
   expect(scene.paid()).toEqual([]);
 });
 
@@ -153,7 +153,7 @@ test("a call that nobody decides is refused when its time is over", async () => 
 
   await using second = await scene.start({ clock });
   await answerTo(second, item);
-  expect(await resultsOf(second)).toEqual([expect.stringContaining("Nobody has agreed")]);
+  expect(await resultsOf(second)).toEqual([expect.stringContaining("not approved in time")]);
   await expect(decide(approval!.id, { kind: "approve" }, OWNER, second.store)).rejects.toMatchObject({
     code: expect.stringMatching(/approval_expired|state_conflict/),
   });
@@ -173,7 +173,7 @@ test("a call that nobody decides is refused when its time is over, by the server
 
   clock.advance(5);
   await answerTo(cortex, item);
-  expect(await resultsOf(cortex)).toEqual([expect.stringContaining("Nobody has agreed")]);
+  expect(await resultsOf(cortex)).toEqual([expect.stringContaining("not approved in time")]);
   expect(scene.paid()).toEqual([]);
 });
 
@@ -188,7 +188,7 @@ test("several calls are decided one by one, in any order", async () => {
 
   expect(await answerTo(cortex, item)).toBe("both");
   expect(scene.paid()).toEqual(['{"amount":"two"}']);
-  expect(await resultsOf(cortex)).toEqual(["A person has refused this call.", "paid"]);
+  expect(await resultsOf(cortex)).toEqual(["A person denied this call.", "paid"]);
 });
 
 test("an answer counts once", async () => {
@@ -217,7 +217,7 @@ test("nobody but the owner decides", async () => {
   const stranger = { name: "telegram user 7", isOwner: false };
   await expect(decide(approval!.id, { kind: "approve" }, stranger, cortex.store)).rejects.toMatchObject({
     code: "approval_forbidden",
-    message: "telegram user 7 may not decide this",
+    message: "telegram user 7 is not allowed to decide this",
   });
   expect(await cortex.store.approvals.get(approval!.id)).toMatchObject({ state: "open" });
 });

@@ -151,7 +151,7 @@ describe("a conversation", LONG, () => {
       return skip(NO_TERMINAL);
     }
     chat.type("/status\r");
-    await chat.says("has not begun yet");
+    await chat.says("has no messages yet");
     await first[Symbol.asyncDispose]();
     await chat.says("Connection lost");
     await using _ = await startServer(home.path);
@@ -176,7 +176,7 @@ describe("a conversation", LONG, () => {
     chat.type("/turns\r");
     await chat.says(/1 {2}\w{26} .* hello → Hello!/);
     chat.type("/fork 7\r");
-    await chat.says("There is no turn 7");
+    await chat.says("This session has no turn 7");
     chat.type("/fork 1 other\r");
     await chat.says("Session other.");
     await chat.says("› hello"); // what was said there last

@@ -350,13 +350,13 @@ describe("with a server", () => {
     const session = ["--session", "told"];
     expect(await run(home, ["send", "/queue collect debounce:0", ...session])).toMatchObject({
       code: 0,
-      out: expect.stringMatching(/^The queue of told, 0 waiting\nmode: collect \(this session\)\n/),
+      out: expect.stringMatching(/^Queue of told, 0 waiting\nmode: collect \(this session\)\n/),
     });
     expect((await run(home, ["send", "/queue cap:0", ...session])).err).toMatch(
       /Invalid cap "0"[^]*Usage: \/queue/,
     );
     const { out } = await run(home, ["send", "/queue reset\nhello", ...session, "--wait"]);
-    expect(out).toMatch(/^The queue of told[^]*\nHello!/);
+    expect(out).toMatch(/^Queue of told[^]*\nHello!/);
     const chat = await run(home, ["chat", ...session], "/status\nhello\n");
     expect(chat.out).toMatch(/^told is idle; 0 waiting;[^]*\nHello!/);
     const refused = await run(home, ["chat", ...session], "/queue cap:0\nhello\n");

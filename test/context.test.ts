@@ -80,6 +80,6 @@ test("the command line and HTTP tell the same, and the command needs no server",
   expect((await run(home, ["context", "--full"])).out).toContain("system: identity\n  You are Atlas");
   expect(await run(home, ["context", "nobody"])).toMatchObject({
     code: 1,
-    err: expect.stringContaining('No session is called "nobody"'),
+    err: expect.stringContaining('Unknown session or turn "nobody"'),
   });
 });

@@ -81,7 +81,7 @@ test("why says that a message waits for a model that cools down, also of one beh
 
   const waits = await scene.run("why", first.item);
   expect(waits).toMatch(
-    /attempt 1 failed: .*profile busy is cooling down until .*; the next attempt is at 2/,
+    /attempt 1 failed: .*Profile busy is cooling down until .*; the next attempt is at 2/,
   );
   expect(await scene.run("why", second.item)).toMatch(
     /is waiting for turn \S+ of its session, which will be retried: .*busy is cooling down until/,

@@ -71,9 +71,7 @@ test("workers of workers end at the depth that is configured", async () => {
   }
   expect(chain).toHaveLength(4);
   expect(await resultsOf(cortex, chain.at(-1))).toEqual([
-    expect.stringMatching(
-      /^A worker opened here would be at depth 4, and 3 is the limit\..*broker\.maxDepth/,
-    ),
+    expect.stringMatching(/^A worker opened here would be at depth 4 \(limit 3\)\..*broker\.maxDepth/),
   ]);
 });
 
@@ -96,10 +94,10 @@ test("nobody gives work to whoever has given it work, nor to itself", async () =
   await answerTo(cortex, item);
   await settled(cortex);
   expect(await workersResults(cortex)).toEqual([
-    expect.stringMatching(/^The agent main has given you this work/),
-    expect.stringMatching(/^The agent main has given you this work/),
-    expect.stringMatching(/^The session agent:main:main has given you this work/),
-    expect.stringContaining("on its way"),
+    expect.stringMatching(/^Agent main assigned you this work/),
+    expect.stringMatching(/^Agent main assigned you this work/),
+    expect.stringMatching(/^Session agent:main:main assigned you this work/),
+    expect.stringContaining("queued"),
   ]);
   expect((await cortex.store.delegations.list()).items).toHaveLength(1);
 });
@@ -134,7 +132,7 @@ test("what cannot be meant is refused, with what there is instead", async () => 
     expect.stringContaining("Unknown session"),
     expect.stringContaining("is this one"),
     expect.stringContaining('"nobody"'),
-    expect.stringContaining("no manager"),
+    expect.stringContaining("No manager"),
     expect.stringContaining("this session itself"),
   ]);
   expect((await cortex.store.sessions.list()).items).toHaveLength(1);
@@ -205,7 +203,7 @@ test("a worker has no tool that its caller's turn does not have", async () => {
   );
   const other = await sendAsOther(cortex, "go", { authority: "paired", tools: { deny: ["Pay"] } });
   await cortex.outcome(other, new AbortController().signal);
-  expect(await workersResults(cortex)).toEqual([expect.stringMatching(/^There is no tool "Pay"/)]);
+  expect(await workersResults(cortex)).toEqual([expect.stringMatching(/^Unknown tool "Pay"/)]);
   expect(pay.calls).toEqual([]);
 
   await cortex.send({ content: "go" });
@@ -289,7 +287,7 @@ test("a type's tools are all that its worker has, and the caller's are the limit
   const head = await cortex.store.turns.read((await cortex.store.sessions.head(worker!.key))!);
   expect(head!.toolCalls.map(({ status }) => status)).toEqual(["error", "ok"]);
   expect(head!.toolCalls[0]!.result).toMatchObject({
-    text: 'There is no tool "Write". The tools are: Read, List, Stat.',
+    text: 'Unknown tool "Write". Available tools: Read, List, Stat.',
   });
 });
 
@@ -312,8 +310,8 @@ test("a manager that can only delegate has workers with tools of their own", asy
   const { item } = await cortex.send({ content: "go" });
   await answerTo(cortex, item);
   const [worker] = await cortex.getChildSessions(MAIN_SESSION);
-  expect((await resultsOf(cortex, MAIN_SESSION))[0]).toContain('There is no tool "List"');
-  expect((await resultsOf(cortex, worker!.key))[0]).not.toContain("There is no tool");
+  expect((await resultsOf(cortex, MAIN_SESSION))[0]).toContain('Unknown tool "List"');
+  expect((await resultsOf(cortex, worker!.key))[0]).not.toContain("Unknown tool");
 });
 
 test("what a session has come into contact with goes down to its workers and up again", async () => {
@@ -449,9 +447,7 @@ test("the owner's limits on a type hold, whatever the call asks for", async () =
   );
   const { item } = await cortex.send({ content: "go" });
   await answerTo(cortex, item);
-  expect(await resultsOf(cortex)).toEqual([
-    expect.stringMatching(/the model was asked 2 times.*\n\n\[worker/s),
-  ]);
+  expect(await resultsOf(cortex)).toEqual([expect.stringMatching(/made 2 model calls.*\n\n\[worker/s)]);
   await expect.poll(() => workersResults(cortex), PATIENT).toHaveLength(2);
 });
 

@@ -104,7 +104,7 @@ test("work that fails is told of once", async () => {
   await cortex.send({ content: "give task" });
   await expect.poll(() => delegationsOf(cortex), PATIENT).toMatchObject([{ state: "failed" }]);
 
-  expect(await toldOf(cortex)).toEqual([expect.stringMatching(/^The work has failed: model_failed: /)]);
+  expect(await toldOf(cortex)).toEqual([expect.stringMatching(/^The work failed: model_failed: /)]);
   const [{ item }] = (await delegationsOf(cortex)) as [Delegation];
   await cortex.store.queue.dropDead(item);
   expect(await toldOf(cortex)).toHaveLength(1);
@@ -121,7 +121,7 @@ test("work that somebody stops is told of once", async () => {
   expect(await cortex.abort(delegation!.session)).toBe(true);
   await expect.poll(() => delegationsOf(cortex), PATIENT).toMatchObject([{ state: "aborted" }]);
 
-  expect(await toldOf(cortex)).toEqual([expect.stringMatching(/^The work was stopped before it was done\./)]);
+  expect(await toldOf(cortex)).toEqual([expect.stringMatching(/^The work was aborted\./)]);
 });
 
 test("work that takes too long is stopped, and told of once", async () => {
@@ -177,7 +177,7 @@ test("work that is dropped before it is begun is told of once", async () => {
 
   const told = await toldOf(cortex);
   expect(told).toEqual([
-    expect.stringMatching(/^The work was dropped before it was begun \(by the policy owner\)\./),
+    expect.stringMatching(/^The work was dropped before it started \(policy owner\)\./),
     expect.stringMatching(/^The work is done:\n\nheld/),
   ]);
 });
@@ -193,7 +193,7 @@ test("a call that waits is told how work has failed, and the turn goes on", asyn
   ]);
   const { item } = await cortex.send({ content: "wait" });
   expect(await answerTo(cortex, item)).toBe("I went on");
-  expect(await resultsOf(cortex)).toEqual([expect.stringMatching(/^The work has failed: model_failed/)]);
+  expect(await resultsOf(cortex)).toEqual([expect.stringMatching(/^The work failed: model_failed/)]);
   const head = await cortex.store.sessions.head(MAIN_SESSION);
   expect((await cortex.store.turns.read(head!))!.toolCalls).toMatchObject([{ status: "error" }]);
   await settled(cortex);
@@ -480,7 +480,7 @@ test("work that failed and whose caller was told is no dead letter, and nothing 
   const { item } = await cortex.send({ content: "go" });
   expect(await answerTo(cortex, item)).toBe("I know of both");
   await settled(cortex);
-  expect((await messagesTo(cortex, MAIN_SESSION, "report"))[0]!.content).toMatch(/^The work has failed: /);
+  expect((await messagesTo(cortex, MAIN_SESSION, "report"))[0]!.content).toMatch(/^The work failed: /);
 
   expect((await server.send("/api/dead")).json.items).toEqual([]);
   const deadLetters = async () => {

@@ -52,7 +52,9 @@ test("a hook that fires on answers ends after as many as a chain may have, with 
   ]);
   expect(chain.map(({ depth }) => depth)).toEqual([7, 6, 5, 4, 3, 2, 1, 0]);
   expect(await cortex.store.hooks.get("echo")).toMatchObject({ consecutiveErrors: 1 });
-  expect(lines.filter((line) => line.includes("The chain of events that began with http:"))).toHaveLength(1);
+  expect(lines.filter((line) => line.includes("Stopped the event chain that began with http:"))).toHaveLength(
+    1,
+  );
   const told = await cortex.store.outbox.list({ limit: 10 });
   expect(told.items.filter(({ target }) => target.place === "desk")).toHaveLength(1);
 });

@@ -129,7 +129,11 @@ test("a paired stranger cannot have a hook disabled or written without a person'
   ] as const) {
     const { dispatches } = await judge(cortex, { channel: "telegram", sender: "eve", place: "eve", content });
     const { id, request } = await asked(cortex);
-    expect(request).toMatchObject({ tool, args, reason: expect.stringContaining("hooks are the owner's") });
+    expect(request).toMatchObject({
+      tool,
+      args,
+      reason: expect.stringContaining("hooks belong to the owner"),
+    });
     await decide(id, { kind: "deny" }, OWNER, cortex.store);
     await cortex.outcome(dispatches[0]!.item, AbortSignal.timeout(60_000));
   }

@@ -70,10 +70,10 @@ test("of a server of one's own, the first model is taken", LONG, async () => {
 });
 
 test.each([
-  [["--model", "gpt"], 2, /"gpt" does not say whose model it is\.\nWrite anthropic\//],
+  [["--model", "gpt"], 2, /Missing provider in model "gpt"\.\nUse a name such as anthropic\//],
   [["--model", "opnai/gpt-5.1"], 1, /Unknown provider "opnai" in profile "[^"]+"\.\n.*openai/],
   [["--model", "openai/gpt-9"], 1, /Unknown model "gpt-9" of openai/],
-  [["--base-url", "http://127.0.0.1:1/v1"], 2, /does not say which it has/],
+  [["--base-url", "http://127.0.0.1:1/v1"], 2, /lists none/],
   [["--key-env", "KEY"], 2, /--key-env needs/],
   [["--sandbox", "maybe"], 2, /Unknown sandbox mode "maybe"\.\n.*auto, require, off/],
 ])("%j is refused with %d before anything is written", LONG, async (args, code, message) => {
@@ -91,7 +91,7 @@ test("in a terminal it asks, and a wrong answer is asked again", LONG, async ({ 
   if (asking === undefined) return skip("neither script nor python3 is here to make a terminal");
   await asking.says("Model [detect]:");
   asking.type("gpt\r");
-  await asking.says("does not say whose model it is");
+  await asking.says("Missing provider in model");
   await asking.says("Model [detect]:");
   asking.type("offline\r");
   await asking.says("Sandbox [auto]:");

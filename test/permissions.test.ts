@@ -55,7 +55,7 @@ test("an agent whose persona forbids everything still answers, and does nothing"
   const { messages, toolCalls } = await work(cortex);
   expect(messages.at(-1)!.content).toBe("done");
   expect(toolCalls).toMatchObject([
-    { status: "error", result: { text: expect.stringContaining("There is no tool") } },
+    { status: "error", result: { text: expect.stringContaining("Unknown tool") } },
   ]);
   expect(tool.calls).toEqual([]);
 });

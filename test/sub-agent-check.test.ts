@@ -44,7 +44,7 @@ test("what a program does wrong is told with what was expected, and the command 
 
 test.each([
   [["sub-agent", "check"], /Missing required argument 'command'/],
-  [["sub-agent", "check", "--seconds", "soon", "--", "true"], /"soon" is not a number of seconds/],
+  [["sub-agent", "check", "--seconds", "soon", "--", "true"], /Invalid number of seconds "soon"/],
 ])("%j is wrong usage", async (args, message) => {
   using home = temporaryFolder();
   const { code, err } = await run(home.path, args);

@@ -91,7 +91,7 @@ test("config.config.maxTurns ends a sub-agent, which says so and returns what it
       limit: "maxTurns",
       error: "Limit reached: maxTurns 2",
       response: expect.stringMatching(
-        /the model was asked 2 times\. \(Limit `maxTurns` of this sub-agent: 2\.\)[^]*the file says 42/,
+        /made 2 model calls\. \(Limit `maxTurns` of this sub-agent: 2\.\)[^]*the file says 42/,
       ),
     },
   });
@@ -122,7 +122,7 @@ test("a sub-agent at its limit is called unfinished by the tool, the session, th
 
   const [turn] = (await runJson(home, "log", MAIN_SESSION)) as [{ toolCalls: [{ result: string }] }];
   expect(turn.toolCalls[0].result).toMatch(
-    /^The work is not finished: a limit was reached\.\n\nI stopped here: the model was asked 2 times\. \(Limit `maxTurns` of this sub-agent of type explore: 2\.\)\n\nFound so far:\n\nThe first clue is here\./,
+    /^The work is incomplete: a limit was reached\.\n\nI stopped here: (this turn|this task) made 2 model calls\. \(Limit `maxTurns` of this sub-agent of type explore: 2\.\)\n\nFound so far:\n\nThe first clue is here\./,
   );
   const { items } = (await fetchJson(home, "/api/sessions/main/children")) as {
     items: [

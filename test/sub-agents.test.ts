@@ -83,7 +83,7 @@ test("a sub-agent works in a process of its own, with the tools of its type, and
     { channel: "subagent:general", worker: { type: "general", maxTurns: 12 } },
   ]);
   expect(await resultsOf(cortex, workers[0]!.key)).toEqual([
-    'There is no tool "Write". The tools are: Read, Grep, List, Stat.',
+    'Unknown tool "Write". Available tools: Read, Grep, List, Stat.',
     expect.any(String),
   ]);
   await cortex[Symbol.asyncDispose]();
@@ -184,7 +184,7 @@ test("one message leads to two workers, a sub-agent of one of them, a word on th
   ]);
   expect(await resultsOf(cortex, first.key)).toEqual([
     expect.stringMatching(/^nested: done\n\n\[worker agent:coder:subagent:\w+, 0\.\d+ USD\]$/),
-    expect.stringContaining("on its way"),
+    expect.stringContaining("queued"),
   ]);
   expect(await cortex.getChildSessions(first.key)).toMatchObject([
     { channel: "subagent:explore", agent: "coder" },

@@ -90,7 +90,7 @@ export default async () => ({ fire: true, routing: { session: "${CHIEF}" }, cont
     .poll(() => lines, PATIENT)
     .toContainEqual(
       expect.stringContaining(
-        `The chain of events that began with ${asked.id} was ended: the hook again wanted to go on`,
+        `Stopped the event chain that began with ${asked.id}: the hook again reached the chain limit`,
       ),
     );
   expect(home.tasks("dev").match(/^## /gm)).toHaveLength(1);

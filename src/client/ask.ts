@@ -104,7 +104,7 @@ function refused(status: number, text: string): CortexError {
   } catch (cause) {
     return new CortexError(
       "request_invalid",
-      `Unexpected answer from the server, status ${status}: ${text.slice(0, 200)}`,
+      `Unexpected response from the server, status ${status}: ${text.slice(0, 200)}`,
       {
         hint: "Run `cortex status` to check that this is a Cortex server of the same version.",
         cause,

@@ -19,10 +19,10 @@ test("whoever waits for a session that waits for it is refused, over any number 
 
   await expect(checkCircle(session("one"), session("two"), delegations)).rejects.toMatchObject({
     code: "tool_input_invalid",
-    message: expect.stringContaining("waits for this one"),
+    message: expect.stringContaining("waiting for this one"),
   });
   await expect(checkCircle(session("bench"), session("two"), delegations)).rejects.toThrow(
-    "waits for this one",
+    "waiting for this one",
   );
   await expect(checkCircle(session("two"), session("three"), delegations)).resolves.toBeUndefined();
 });

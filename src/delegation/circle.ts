@@ -23,9 +23,9 @@ export async function checkCircle(
 function circle(target: SessionKey): CortexError {
   return new CortexError(
     "tool_input_invalid",
-    `The session ${target} waits for this one, so it cannot be waited for`,
+    `Session ${target} is waiting for this one; waiting for it would deadlock`,
     {
-      hint: "Give the work without `wait`, or to another worker.",
+      hint: "Call again without `wait`, or use another worker.",
     },
   );
 }

@@ -126,6 +126,6 @@ async function checkOpen(caller: SessionKey, { delegations }: Store): Promise<vo
   const { items } = await delegations.list({ caller, state: "open", limit: MAX_OPEN_DELEGATIONS });
   if (items.length < MAX_OPEN_DELEGATIONS) return;
   throw new CortexError("tool_input_invalid", `This session already has ${items.length} workers running`, {
-    hint: "Wait until some of them have finished.",
+    hint: "Wait for some of them to finish.",
   });
 }

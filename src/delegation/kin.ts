@@ -25,9 +25,9 @@ export function checkDepth({ ancestors }: Kin, maxDepth: number): void {
   if (depth <= maxDepth) return;
   throw new CortexError(
     "tool_input_invalid",
-    `A worker opened here would be at depth ${depth}, and ${maxDepth} is the limit`,
+    `A worker opened here would be at depth ${depth} (limit ${maxDepth})`,
     {
-      hint: "Do the work yourself. `broker.maxDepth` in cortex.json says how deep workers may go.",
+      hint: "Do the work yourself. `broker.maxDepth` in cortex.json sets the limit.",
     },
   );
 }
@@ -37,18 +37,18 @@ export function checkNotAncestor(agent: AgentId, { self, ancestors }: Kin): void
   if (agent === self.agent || !ancestors.some((ancestor) => ancestor.agent === agent)) return;
   throw new CortexError(
     "tool_input_invalid",
-    `The agent ${agent} has given you this work, so you cannot give it work`,
+    `Agent ${agent} assigned you this work, so you cannot delegate to it`,
     {
-      hint: "Ask it with send_message_to_agent, or give the work to another agent.",
+      hint: "Ask it with send_message_to_agent, or delegate to another agent.",
     },
   );
 }
 
 export function checkSession(session: SessionKey, { self, ancestors }: Kin): void {
   if (session !== self.key && !ancestors.some(({ key }) => key === session)) return;
-  const whose = session === self.key ? "is this one" : "has given you this work";
-  throw new CortexError("tool_input_invalid", `The session ${session} ${whose}, so you cannot give it work`, {
-    hint: "Write to it with send_message_to_agent, or leave `session` out for a worker of its own.",
+  const whose = session === self.key ? "is this one" : "assigned you this work";
+  throw new CortexError("tool_input_invalid", `Session ${session} ${whose}, so you cannot delegate to it`, {
+    hint: "Message it with send_message_to_agent, or omit `session` to start a new worker.",
   });
 }
 
@@ -112,17 +112,13 @@ async function sessionOfAgent(
 }
 
 function noManager(): CortexError {
-  return new CortexError(
-    "tool_input_invalid",
-    "Nobody has given you this work, so there is no manager to write to",
-    {
-      hint: "Your answer goes to whoever wrote. Name an agent or a session to write to another one.",
-    },
-  );
+  return new CortexError("tool_input_invalid", "No manager: this work was not delegated to you", {
+    hint: "Your answer goes to the sender. To message anyone else, name an agent or a session.",
+  });
 }
 
 function recipientUnknown(name: string, { agents }: Config): CortexError {
-  return new CortexError("session_unknown", `No agent and no session is called ${JSON.stringify(name)}`, {
-    hint: `Write to \`manager\`, to one of the agents ${Object.keys(agents).join(", ")}, or to the key of a session.`,
+  return new CortexError("session_unknown", `Unknown agent or session ${JSON.stringify(name)}`, {
+    hint: `Use \`manager\`, an agent (${Object.keys(agents).join(", ")}) or a session key.`,
   });
 }

@@ -82,7 +82,7 @@ test("a failure says why, and is an error", async () => {
   );
   const { result, report } = await told(scene, failed);
   expect(result).toMatchObject({
-    text: expect.stringMatching(/^The work has failed: model_failed: no\n\n\[worker/),
+    text: expect.stringMatching(/^The work failed: model_failed: no\n\n\[worker/),
     isError: true,
   });
   expect(report).toBe(result!.text);
@@ -94,9 +94,7 @@ test("what was stopped has what there was", async () => {
     scene.store.turns.commit({ ...answered(worker, "half of it"), status: "aborted" }),
   );
   expect((await told(scene, aborted)).result).toMatchObject({
-    text: expect.stringMatching(
-      /^The work was stopped before it was done\.\n\nIt had come so far:\n\nhalf of it/,
-    ),
+    text: expect.stringMatching(/^The work was aborted\.\n\nPartial result:\n\nhalf of it/),
     isError: true,
   });
 });
@@ -114,7 +112,7 @@ test("work that timed out has what the journal holds of it", async () => {
     { type: "explore" },
   );
   expect((await told(scene, late)).result!.text).toMatch(
-    /^The work timed out after 600 s and was stopped\.\n\nIt had come so far:\n\nI have begun\n\n\[worker .*, 0\.5000 USD\]$/,
+    /^The work timed out after 600 s and was stopped\.\n\nPartial result:\n\nI have begun\n\n\[worker .*, 0\.5000 USD\]$/,
   );
 });
 

@@ -36,7 +36,7 @@ export async function childResult(delegation: Delegation, ledger: Reads): Promis
   const { said, problem, isCut } = outcome;
   const parts = [
     problem ?? (isCut ? INCOMPLETE : undefined),
-    problem === undefined || said === "" ? said : `It had come so far:\n\n${said}`,
+    problem === undefined || said === "" ? said : `Partial result:\n\n${said}`,
   ];
   return {
     text: [...parts.filter((part) => part !== undefined && part !== ""), footer(delegation, outcome)].join(
@@ -55,13 +55,13 @@ export function reportText(delegation: Delegation, outcome: Outcome): string | u
   const head =
     problem ??
     (isCut ? INCOMPLETE : undefined) ??
-    (said === "" ? "The work is done, and there is nothing to say about it." : "The work is done:");
-  const body = said === "" ? [] : problem === undefined ? [said] : [`It had come so far:\n\n${said}`];
+    (said === "" ? "The work is done; the worker returned no text." : "The work is done:");
+  const body = said === "" ? [] : problem === undefined ? [said] : [`Partial result:\n\n${said}`];
   return [head, ...body, footer(delegation, outcome)].join("\n\n");
 }
 
 /** The work has a result, and is not called done. */
-const INCOMPLETE = "The work is not finished: a limit was reached.";
+const INCOMPLETE = "The work is incomplete: a limit was reached.";
 
 function detailsOf({ id, session, state }: Delegation, { costUsd, turn, isCut }: Outcome): Json {
   return { delegation: id, session, state, limitReached: isCut, costUsd, turn: turn ?? null };
@@ -105,11 +105,11 @@ function problemOf(delegation: Delegation, policy: string | undefined): string |
     case "done":
       return undefined;
     case "aborted":
-      return "The work was stopped before it was done.";
+      return "The work was aborted.";
     case "failed":
-      return `The work has failed: ${(error ?? "nobody knows why").slice(0, MAX_ERROR_LENGTH).toWellFormed()}`;
+      return `The work failed: ${(error ?? "unknown reason").slice(0, MAX_ERROR_LENGTH).toWellFormed()}`;
     case "dropped":
-      return `The work was dropped before it was begun${policy === undefined ? "" : ` (by the policy ${policy})`}.`;
+      return `The work was dropped before it started${policy === undefined ? "" : ` (policy ${policy})`}.`;
     case "timeout": {
       const { timeoutMs } = delegationDetail(delegation);
       return `The work timed out${timeoutMs === undefined ? "" : ` after ${timeoutMs / 1000} s`} and was stopped.`;

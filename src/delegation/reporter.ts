@@ -39,7 +39,7 @@ export class Reporter implements AsyncDisposable {
       },
       pollMs: POLL_MS,
       retryMs,
-      onProblem: (error) => log(`Reporting outcomes of workers failed and is retried: ${String(error)}`),
+      onProblem: (error) => log(`Cannot report worker results; retrying: ${String(error)}`),
     });
   }
 

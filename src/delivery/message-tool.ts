@@ -106,6 +106,6 @@ function checkExtras(params: z.output<typeof parameters>): void {
 
 function nothingToSend(): CortexError {
   return new CortexError("tool_input_invalid", "The message is empty", {
-    hint: "Write a text, or do not call `message`.",
+    hint: "Add text, or do not call `message`.",
   });
 }

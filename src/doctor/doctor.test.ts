@@ -206,7 +206,7 @@ describe("the configuration", () => {
   });
 
   test.each([
-    ["auto", "warn", /needs your yes, because bubblewrap is not installed/],
+    ["auto", "warn", /needs your approval, because bubblewrap is not installed/],
     ["require", "fail", /are refused, because bubblewrap is not installed/],
     ["off", "warn", /without a sandbox/],
   ])("sandbox %s without bubblewrap: %s", async (sandbox, state, message) => {
@@ -409,20 +409,20 @@ test("unknown tools, ignored fields and plugins that load nothing are warnings",
     ["warn", "plugins/unused is not loaded: no agent names it", expect.stringContaining("pluginDirs")],
   ]);
   expect(told("agents")).toEqual([
-    ["warn", 'agents.main.tools[0]: no tool is called "Raed"', 'Did you mean "Read"?'],
+    ["warn", 'agents.main.tools[0]: unknown tool "Raed"', 'Did you mean "Read"?'],
     ["warn", expect.stringMatching(/plugins\/empty: it is empty: /), expect.any(String)],
   ]);
   expect(
     told("relays").map(([state, message, hint]) => [state, message!.replace(/^\S+ /, ""), hint]),
   ).toEqual([
-    ["warn", 'agents.writer.tools: no tool is called "Gerp"', 'Did you mean "Grep"?'],
+    ["warn", 'agents.writer.tools: unknown tool "Gerp"', 'Did you mean "Grep"?'],
     [
       "warn",
       'agents.writer.claudeAgent: ignored because backend "offline" does not use it',
       expect.any(String),
     ],
     ["warn", expect.stringMatching(/^agents\.writer\.pluginDirs\[0\]: it is empty: /), expect.any(String)],
-    ["warn", 'templates.solo.agents[0].tools[1]: no tool is called "Wriet"', 'Did you mean "Write"?'],
+    ["warn", 'templates.solo.agents[0].tools[1]: unknown tool "Wriet"', 'Did you mean "Write"?'],
     [
       "warn",
       "templates.solo.agents[0].outputStyle: ignored because no backend of this version uses it",

@@ -98,7 +98,7 @@ function openPool(folder: string, ports: Ports): HookPool {
     timezone: () => settings.config().timezone,
     clock,
     services: createHookServices(ports),
-    onLate: (hook, error) => log(`Hook ${hook ?? "?"} failed after it had returned: ${error}`),
+    onLate: (hook, error) => log(`Hook ${hook ?? "?"} failed after returning: ${error}`),
   });
 }
 

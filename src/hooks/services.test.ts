@@ -75,7 +75,7 @@ test.each([
 ])("in JSON mode, %j is %j", async (said, text) => {
   const { llm, asked } = openLlm([said]);
   expect(await llm("x", { json: true }, signal)).toMatchObject({ text });
-  expect(asked[0]!.system).toContain("one JSON value");
+  expect(asked[0]!.system).toContain("single JSON value");
 });
 
 test("a model that does not answer with JSON is asked once more, and both are paid for", async () => {

@@ -43,10 +43,10 @@ export async function onlyOpen(
   if (open.length === 1) return open[0]!.id;
   const what = kind === "approval" ? "approval" : "answer";
   throw open.length === 0
-    ? new CortexError("approval_unknown", `Nothing waits for an ${what} in ${session}`, {
-        hint: "`cortex approvals` lists all that wait.",
+    ? new CortexError("approval_unknown", `No request in ${session} is waiting for an ${what}`, {
+        hint: "`cortex approvals` lists pending requests.",
       })
-    : new CortexError("request_invalid", `${open.length} calls wait for an ${what} in ${session}`, {
+    : new CortexError("request_invalid", `${open.length} requests in ${session} are waiting for an ${what}`, {
         hint: `Name one of ${open.map(({ id }) => id).join(", ")}.`,
       });
 }
@@ -70,14 +70,14 @@ function bounded(text: string): string {
   if (text.length <= MAX_ANSWER_LENGTH) return text;
   throw new CortexError(
     "request_invalid",
-    `The answer has ${text.length} characters, and may have ${MAX_ANSWER_LENGTH}`,
-    { hint: "Say it in fewer words, or put it into a file that the agent can read." },
+    `The answer has ${text.length} characters (limit ${MAX_ANSWER_LENGTH})`,
+    { hint: "Shorten it, or put it into a file that the agent can read." },
   );
 }
 
 function forbidden(name: string): CortexError {
-  return new CortexError("approval_forbidden", `${name} may not decide this`, {
-    hint: "Only the owner can: `cortex approvals`, or the command /approve from the owner's own chat.",
+  return new CortexError("approval_forbidden", `${name} is not allowed to decide this`, {
+    hint: "Only the owner can, with `cortex approvals` or with /approve in the owner's own chat.",
   });
 }
 

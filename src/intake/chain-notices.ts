@@ -15,7 +15,7 @@ export function createChainNotices(
     try {
       await tell(event, by, told, intake);
     } catch (error) {
-      intake.log(`The owner could not be told of a chain that was ended: ${String(error)}`);
+      intake.log(`Cannot notify the owner of a stopped event chain: ${String(error)}`);
     }
   };
 }
@@ -33,8 +33,8 @@ async function tell(
   told.add(root);
   const { admin } = settings.config();
   const text =
-    `The chain of events that began with ${root} was ended: ${by} wanted to go on. ` +
-    `\`cortex why ${event}\` shows it; \`broker.maxChain\` and \`broker.maxReturns\` in cortex.json are its limits.`;
+    `Stopped the event chain that began with ${root}: ${by} reached the chain limit. ` +
+    `\`cortex why ${event}\` traces it; \`broker.maxChain\` and \`broker.maxReturns\` in cortex.json set the limits.`;
   log(text);
   if (admin === undefined) return;
   // The id is the chain's, so that a notice that was sent before a restart is not sent again.

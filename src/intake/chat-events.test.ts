@@ -86,7 +86,9 @@ test("somebody else in the place answers nothing: what they write is a message",
   const { dispatches } = await judge(cortex, { ...BOB, content: "red", replyTo: question.notice! });
   expect(dispatches).toMatchObject([{ session: "work" }]);
   await write(cortex, BOB, `/answer ${question.id} red`);
-  expect(await repliesIn(cortex)).toContain("You are asked nothing here. Just write what you want.");
+  expect(await repliesIn(cortex)).toContain(
+    "No question is pending here. Send your text as a normal message.",
+  );
   expect(await cortex.store.approvals.get(question.id)).toMatchObject({ state: "open" });
 });
 
@@ -113,7 +115,7 @@ test("a paired sender sees the state of their own session, and what they may use
   await write(cortex, {}, "/status");
   expect((await repliesIn(cortex)).toSorted()).toEqual([
     "You may use /status, /answer [<id>] <text> and /help.",
-    expect.stringMatching(/telegram.* has not begun yet\./),
+    expect.stringMatching(/telegram.* has no messages yet\./),
   ]);
 });
 

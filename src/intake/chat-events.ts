@@ -98,8 +98,10 @@ async function openQuestion(
   }
   if (open.length === 1) return open[0]!;
   throw open.length === 0
-    ? new CortexError("approval_unknown", "You are asked nothing here", { hint: "Just write what you want." })
-    : new CortexError("request_invalid", `You are asked ${open.length} things here`, {
+    ? new CortexError("approval_unknown", "No question is pending here", {
+        hint: "Send your text as a normal message.",
+      })
+    : new CortexError("request_invalid", `${open.length} questions are pending here`, {
         hint: `Name one of ${open.map((request) => request.id).join(", ")}, or reply to its message.`,
       });
 }

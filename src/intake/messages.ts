@@ -166,11 +166,15 @@ async function droppedBy(item: ItemId, store: Store): Promise<{ dropped?: string
 }
 
 function contentEmpty(): CortexError {
-  return new CortexError("request_invalid", "The message is empty", { hint: "Give it some content." });
+  return new CortexError("request_invalid", "The message is empty", { hint: "Add some content." });
 }
 
 export function idempotencyConflict(event: EventId): CortexError {
-  return new CortexError("idempotency_conflict", `Another message was sent before as ${event}`, {
-    hint: "Use a new idempotencyKey for a new message.",
-  });
+  return new CortexError(
+    "idempotency_conflict",
+    `The idempotency key was already used for another message, ${event}`,
+    {
+      hint: "Use a new idempotencyKey for a new message.",
+    },
+  );
 }

@@ -42,7 +42,7 @@ test("/queue shows what counts, and where each setting comes from", async () => 
   });
   await command(cortex, "/queue cap:7 interrupt:drop");
   expect(await command(cortex, "/queue", { channel: "cli" })).toEqual([
-    "The queue of agent:main:main, 0 waiting",
+    "Queue of agent:main:main, 0 waiting",
     "mode: steer-backlog (broker.queue)",
     "debounce: 5ms (broker.queue.byChannel.cli)",
     "cap: 7 (this session)",
@@ -115,7 +115,7 @@ test("under one key a command is carried out once, and its first reply is given 
 
 test("/new starts afresh, and the old thread stays where it was", async () => {
   await using cortex = await openTestCortex({ script: SCRIPT });
-  expect(await command(cortex, "/new")).toEqual(["agent:main:main is new: nothing was said in it before."]);
+  expect(await command(cortex, "/new")).toEqual(["agent:main:main is already empty."]);
   const first = await ask(cortex, "hello");
   const [reply] = await command(cortex, "/new");
   expect(reply).toContain(first.turn.turn.id);
@@ -151,7 +151,7 @@ test("/profile names the model of a session, and takes it back", async () => {
     profiles: { defaultProfile: "one", profiles: { one: scripted, two: scripted } },
     script: SCRIPT,
   });
-  const session = "The profile of agent:main:main is";
+  const session = "Profile of agent:main:main:";
   expect(await command(cortex, "/profile")).toEqual([`${session} the active one (agents.main.profile).`]);
   expect(await command(cortex, "/profile two")).toEqual([`${session} two (this session).`]);
   expect((await ask(cortex, "hello")).turn.turn.facts.profile).toBe("two");
@@ -161,10 +161,10 @@ test("/profile names the model of a session, and takes it back", async () => {
 
 test("/status and /help are short", async () => {
   await using cortex = await openTestCortex({ script: SCRIPT });
-  expect((await command(cortex, "/status"))[0]).toBe("agent:main:main has not begun yet.");
+  expect((await command(cortex, "/status"))[0]).toBe("agent:main:main has no messages yet.");
   const { turn } = (await ask(cortex, "hello")).turn;
   expect((await command(cortex, "/status"))[0]).toBe(
-    `agent:main:main is idle; 0 waiting; the last turn is ${turn.id}.`,
+    `agent:main:main is idle; 0 waiting; last turn ${turn.id}.`,
   );
   const help = await command(cortex, "/help");
   for (const word of ["/queue", "/profile", "/new", "/status", "/help"])

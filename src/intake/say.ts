@@ -146,7 +146,7 @@ function repliedIn({ metadata }: StoredEvent): Partial<Replied> {
 }
 
 function sessionMissing(): CortexError {
-  return new CortexError("request_invalid", "A command is for a session, and this one was sent to a turn", {
-    hint: "Name a session or a persona instead of a thread. A space before the slash makes it a message.",
+  return new CortexError("request_invalid", "Commands apply to sessions, but this one was sent to a turn", {
+    hint: "Name a session or a persona instead of a thread. To send it as a message, put a space before the slash.",
   });
 }

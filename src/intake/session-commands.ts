@@ -106,7 +106,7 @@ async function forkAt(
   const turn = await turnNamed(named, head, store);
   const session = label === undefined ? forkLabel(digestOf(event)) : normalizeSessionKey(label);
   await store.sessions.fork(turn, session);
-  return { session, reply: `${session} goes on after the turn ${turn}. ${target.session} stays as it is.` };
+  return { session, reply: `${session} continues from turn ${turn}. ${target.session} is unchanged.` };
 }
 
 /** A number counts back from the last turn of the session, as the list of turns has them. */
@@ -116,8 +116,8 @@ async function turnNamed(named = "1", head: TurnId | undefined, store: Store): P
   const turns = head === undefined || place === 0 ? [] : await store.turns.thread(head, { limit: place });
   const turn = turns[place - 1];
   if (turn !== undefined) return turn.id;
-  throw new CortexError("turn_unknown", `There is no turn ${named} in this session`, {
-    hint: "1 is the last one. `cortex log <session>` lists the turns with their ids.",
+  throw new CortexError("turn_unknown", `This session has no turn ${named}`, {
+    hint: "1 is the last turn. `cortex log <session>` lists turns with their ids.",
   });
 }
 
@@ -132,7 +132,7 @@ const help = (chats: readonly ChatCommands[]): string =>
   [
     ...Object.values(USAGE),
     ...chats.flatMap(({ usage }) => usage),
-    "A command stands on the first line. What follows on the next lines is sent as a message.",
+    "Put a command on the first line. The lines after it are sent as a message.",
   ].join("\n");
 
 async function describeQueue(
@@ -151,7 +151,7 @@ async function describeQueue(
   const line = (label: string, name: keyof QueueSettings, value: string | number): string =>
     `${label}: ${value} (${ORIGIN[sources[name]](channel, target.agent)})`;
   return [
-    `The queue of ${target.session}, ${stored?.queued ?? 0} waiting`,
+    `Queue of ${target.session}, ${stored?.queued ?? 0} waiting`,
     line("mode", "mode", settings.mode),
     line("debounce", "debounceMs", `${settings.debounceMs}ms`),
     line("cap", "cap", settings.cap),
@@ -170,9 +170,9 @@ const ORIGIN: Readonly<Record<QueueSource, (channel: string, agent: string) => s
 
 async function describeProfile({ target }: Place, { store, settings }: Intake): Promise<string> {
   const own = (await store.sessions.get(target.session))?.settings["profile"];
-  if (typeof own === "string") return `The profile of ${target.session} is ${named(own)} (this session).`;
+  if (typeof own === "string") return `Profile of ${target.session}: ${named(own)} (this session).`;
   const profile = settings.config().agents[target.agent]?.profile ?? ACTIVE_PROFILE;
-  return `The profile of ${target.session} is ${named(profile)} (agents.${target.agent}.profile).`;
+  return `Profile of ${target.session}: ${named(profile)} (agents.${target.agent}.profile).`;
 }
 
 function named(profile: string): string {
@@ -181,13 +181,11 @@ function named(profile: string): string {
 
 async function startAfresh({ target: { session } }: Place, { store }: Intake): Promise<string> {
   const before = await store.sessions.get(session);
-  if (before?.head === undefined) return `${session} is new: nothing was said in it before.`;
+  if (before?.head === undefined) return `${session} is already empty.`;
   await store.sessions.reset(session);
   return [
-    `${session} starts afresh. What was said before ends with the turn ${before.head}, and stays there.`,
-    ...(before.run === undefined
-      ? []
-      : ["The turn that is under way goes on and is the first of the new thread."]),
+    `${session} was reset. Its earlier turns are kept; the last one is ${before.head}.`,
+    ...(before.run === undefined ? [] : ["The running turn continues and starts the new thread."]),
   ].join("\n");
 }
 
@@ -198,8 +196,8 @@ export async function describeStatus(place: Place, intake: Intake): Promise<stri
 }
 
 function describeSession(key: string, session: StoredSession | undefined): string {
-  if (session === undefined) return `${key} has not begun yet.`;
+  if (session === undefined) return `${key} has no messages yet.`;
   const { state, wait, queued, head } = session;
   const what = wait === undefined ? state : `${state}, for: ${wait}`;
-  return `${key} is ${what}; ${queued} waiting; ${head === undefined ? "no turn yet" : `the last turn is ${head}`}.`;
+  return `${key} is ${what}; ${queued} waiting; ${head === undefined ? "no turns yet" : `last turn ${head}`}.`;
 }

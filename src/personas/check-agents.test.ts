@@ -51,11 +51,11 @@ test("names of tools that do not exist are found, wherever they are; other names
     },
   });
   expect(await findingsIn(home)).toEqual([
-    'warning agents.main.tools[0]: no tool is called "Red"',
-    'warning personas.atlas.permissions.tools.allow[1]: no tool is called "mcp__git__*"',
-    'warning personas.atlas.permissions.tools.deny[0]: no tool is called "bash"',
-    'warning personas.atlas.permissions.ask[1]: no tool is called "Foo*"',
-    'warning subAgents.types.mine.tools[0]: no tool is called "Reed"',
+    'warning agents.main.tools[0]: unknown tool "Red"',
+    'warning personas.atlas.permissions.tools.allow[1]: unknown tool "mcp__git__*"',
+    'warning personas.atlas.permissions.tools.deny[0]: unknown tool "bash"',
+    'warning personas.atlas.permissions.ask[1]: unknown tool "Foo*"',
+    'warning subAgents.types.mine.tools[0]: unknown tool "Reed"',
   ]);
 });
 
@@ -69,8 +69,8 @@ test("variables that are named and not set are warnings", async () => {
     ".env": "NPM_TOKEN=1",
   });
   expect(await findingsIn(home)).toEqual([
-    "warning agents.main.profile: the variable WORK_KEY is not set",
-    "warning personas.atlas.permissions.credentials[0]: the variable GH_TOKEN is not set",
+    "warning agents.main.profile: WORK_KEY is not set",
+    "warning personas.atlas.permissions.credentials[0]: GH_TOKEN is not set",
   ]);
   expect(await findingsIn(home, { WORK_KEY: "x", GH_TOKEN: "y" })).toEqual([]);
 });
@@ -82,7 +82,7 @@ test("a SOUL.md that is too large is a warning, a skill that is not used an erro
   writeFileSync(join(workspace, "skills", "broken", "SKILL.md"), "no frontmatter");
   writeFileSync(join(workspace, "SOUL.md"), "a".repeat(100_000));
   expect(await findingsIn(home)).toEqual([
-    expect.stringMatching(/^error .*broken\/SKILL.md: .*, so it is not used$/),
+    expect.stringMatching(/^error .*broken\/SKILL.md: .*; it is ignored$/),
     expect.stringMatching(/^warning .*workspaces\/main: SOUL.md has 100000 bytes/),
   ]);
 });

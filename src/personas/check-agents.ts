@@ -54,7 +54,11 @@ async function checkAgent(id: AgentId, parts: AgentCheck): Promise<Finding[]> {
   // One that nobody has named is made when it is needed.
   const isNamed = config.origins[`${at}.workspace`] !== "default";
   const [folders, files, { problems }] = await Promise.all([
-    checkFolder(`${at}.workspace`, workspace, isNamed ? "It is made when the agent first runs." : undefined),
+    checkFolder(
+      `${at}.workspace`,
+      workspace,
+      isNamed ? "It is created when the agent first runs." : undefined,
+    ),
     readIdentityFiles(workspace),
     readSkills({ workspace, home, pluginDirs: agent.pluginDirs, patterns: agent.skills }),
   ]);
@@ -67,8 +71,8 @@ async function checkAgent(id: AgentId, parts: AgentCheck): Promise<Finding[]> {
     ),
     ...problems.map(({ path, problem, isLeftOut }) =>
       isLeftOut
-        ? error(path, `${problem}, so it is not used`, "Correct it, or remove it.")
-        : warning(path, problem, "Correct it, or leave it as it is."),
+        ? error(path, `${problem}; it is ignored`, "Fix it, or remove it.")
+        : warning(path, problem, "Fix it, or keep it as it is."),
     ),
   ];
 }
@@ -78,7 +82,7 @@ async function checkPersona(id: PersonaId, parts: AgentCheck): Promise<Finding[]
   const { tools, ask, roots, credentials } = config.personas[id]!.permissions;
   const at = `personas.${id}.permissions`;
   const folders = await Promise.all(
-    roots.map((root, i) => checkFolder(`${at}.roots[${i}]`, root, "Make it, or remove it from the list.")),
+    roots.map((root, i) => checkFolder(`${at}.roots[${i}]`, root, "Create it, or remove it from the list.")),
   );
   return [
     ...folders.flat(),
@@ -86,7 +90,7 @@ async function checkPersona(id: PersonaId, parts: AgentCheck): Promise<Finding[]
     ...checkTools(`${at}.tools.deny`, tools.deny, parts),
     ...checkTools(`${at}.ask`, ask, parts),
     ...credentials.flatMap((name, i) =>
-      isSet(name, variable) ? [] : [unset(`${at}.credentials[${i}]`, name, "Commands do without it.")],
+      isSet(name, variable) ? [] : [unset(`${at}.credentials[${i}]`, name, "Commands run without it.")],
     ),
   ];
 }
@@ -95,11 +99,11 @@ async function checkPersona(id: PersonaId, parts: AgentCheck): Promise<Finding[]
 async function checkFolder(path: string, folder: string, ifMissing: string | undefined): Promise<Finding[]> {
   try {
     if ((await stat(folder)).isDirectory()) return [];
-    return [error(path, `${folder} is not a folder`, "Name a folder, or put one in its place.")];
+    return [error(path, `${folder} is not a folder`, "Choose a folder, or replace the file with one.")];
   } catch (cause) {
     const code = codeOf(cause);
     if (code !== "ENOENT")
-      return [error(path, `${folder} cannot be looked at (${code})`, "Check its permissions.")];
+      return [error(path, `cannot access ${folder} (${code})`, "Check its permissions.")];
     return ifMissing === undefined ? [] : [warning(path, `${folder} does not exist`, ifMissing)];
   }
 }
@@ -122,7 +126,7 @@ export function unknownTools(
   const known = [...toolNames, ...Object.keys(TOOL_ALIASES)];
   return patterns.flatMap((pattern, index) => {
     if (pattern === "" || known.some((name) => matches([pattern], name))) return [];
-    const message = `no tool is called ${JSON.stringify(pattern)}`;
+    const message = `unknown tool ${JSON.stringify(pattern)}`;
     return [{ index, message, hint: suggest(pattern.replaceAll("*", ""), known) }];
   });
 }
@@ -136,15 +140,11 @@ function checkKey(
   const wanted = name === ACTIVE_PROFILE ? config.defaultProfile : name;
   const key = wanted === undefined ? undefined : profileOf(config, wanted).apiKeyEnv;
   if (key === undefined || isSet(key, variable)) return [];
-  return [unset(path, key, `The profile ${JSON.stringify(wanted)} cannot be used without it.`)];
+  return [unset(path, key, `Profile ${JSON.stringify(wanted)} does not work without it.`)];
 }
 
 function unset(path: string, name: string, consequence: string): Finding {
-  return warning(
-    path,
-    `the variable ${name} is not set`,
-    `${consequence} Set it, or write it to config/.env.`,
-  );
+  return warning(path, `${name} is not set`, `${consequence} Set it in the environment or in config/.env.`);
 }
 
 function error(path: string, message: string, hint: string): Finding {

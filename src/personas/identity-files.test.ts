@@ -32,7 +32,7 @@ test("a file of 10 MB is cut, and it is said", async () => {
   const path = join(folder.path, "SOUL.md");
   writeFileSync(path, "a".repeat(10 * 1024 * 1024));
   const [soul] = await readIdentityFiles(folder.path);
-  expect(soul!.text).toBe(`${"a".repeat(MAX_IDENTITY_FILE_LENGTH)}\n(cut here)`);
+  expect(soul!.text).toBe(`${"a".repeat(MAX_IDENTITY_FILE_LENGTH)}\n(truncated)`);
   expect(soul!.problem).toBe(
     `SOUL.md has 10485760 bytes; only its first ${MAX_IDENTITY_FILE_LENGTH} characters are used`,
   );

@@ -31,7 +31,7 @@ async function readIdentityFile(name: string, workspace: string): Promise<Identi
       const text = read.text.trim();
       if (!read.isCut) return text === "" ? undefined : { name, text };
       const problem = `${name} has ${read.size} bytes; only its first ${MAX_IDENTITY_FILE_LENGTH} characters are used`;
-      return { name, text: `${text}\n(cut here)`, problem };
+      return { name, text: `${text}\n(truncated)`, problem };
     }
   }
 }

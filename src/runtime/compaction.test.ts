@@ -152,7 +152,7 @@ test.each([
   const compaction = (await cortex.store.turns.read(turn!.turn.parent!))!;
   expect(compaction.turn).toMatchObject({ type: "compaction", facts: { model } });
   expect(compaction.messages[0]!.content).toMatch(
-    /^\(What came before was shortened without a model.*\n- one → word/s,
+    /^\(The earlier conversation was shortened without a model.*\n- one → word/s,
   );
   expect(compaction.messages[0]!.content.length).toBeLessThan(2_000 * 0.15 * 4 + 10);
   expect(server.problems).toEqual([]);
@@ -193,7 +193,7 @@ test("a message that is longer than the model takes is answered with that, once,
   await ask(cortex, "hello");
 
   const { text, turn } = await ask(cortex, "word ".repeat(10_000));
-  expect(text).toContain("longer than my model takes");
+  expect(text).toContain("exceed my context window");
   expect(turn!.turn.status).toBe("completed");
   expect(server.turns().length).toBeLessThan(5);
   expect((await ask(cortex, "and now?")).text).toBe("Yes.");

@@ -37,7 +37,7 @@ export async function describeTurns(
   const settings = { config: () => config, variable: () => undefined };
   const store = { outbox: { add: async () => {} }, sessions: { get: async () => undefined } };
   const tools = await createTools({ home: "", settings, store, channels: () => [] }, features, () => {
-    throw new Error("This tool is here to be described");
+    throw new Error("This tool can only be described, not called");
   });
   return { tools, window: windowOf };
 }

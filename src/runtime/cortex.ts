@@ -210,7 +210,7 @@ function connect(base: Foundation, { sandbox, open }: Opened): Connected {
     clock,
     // Loaded with the first turn: many processes run for hours without one.
     run: async (running) => (await import("../turns/run-turn.ts")).runTurn(running, turnPorts),
-    onProblem: (error, claim) => log(`A run of ${claim.lease.session} was left for later: ${String(error)}`),
+    onProblem: (error, claim) => log(`Postponed a run of ${claim.lease.session}: ${String(error)}`),
   });
   const sender = new Sender({
     store,

@@ -109,7 +109,7 @@ test("a server that accepts and never answers is given up, and asked again", asy
   expect((await ask(cortex, "go")).text).toBe("all is well");
   expect(tool.calls).toHaveLength(1);
   const { items: runs } = await cortex.store.runs.list({ state: "failed" });
-  expect(runs.at(-1)!.error).toContain("The model has made no progress for 0.5 s");
+  expect(runs.at(-1)!.error).toContain("The model made no progress for 0.5 s");
 });
 
 const TWINS: Reply = {

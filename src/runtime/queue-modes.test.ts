@@ -106,7 +106,7 @@ function lastWords({ messages }: ModelRequest): string {
 }
 
 function isSummary({ messages }: ModelRequest): boolean {
-  return messages[0]!.text.startsWith("You sum up a conversation");
+  return messages[0]!.text.startsWith("You summarize a conversation");
 }
 
 function homeFiles(contextWindow: number) {

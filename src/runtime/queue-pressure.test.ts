@@ -86,7 +86,7 @@ test("what was dropped is told to the next turn, one line each, and only to that
 
   const [first, second] = await Promise.all(sent.slice(-2).map(({ item }) => turnOf(cortex, item)));
   const told = promptText(first!.messages[0]!).split("\n");
-  expect(told).toContain(`${names.length - 2} messages were dropped, because too many waited:`);
+  expect(told).toContain(`${names.length - 2} messages were dropped because the queue was full:`);
   expect(told).toContain("- owner: message 0");
   expect(told).toContain("- and 3 more");
   expect(told.at(-1)).toBe(names.at(-2));

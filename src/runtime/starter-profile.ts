@@ -77,13 +77,13 @@ async function checked(name: string, profile: StarterEntry): Promise<StarterProf
 async function firstModel(baseUrl: string, request: typeof fetch): Promise<string> {
   const [first] = await findModels(baseUrl, { request, timeoutMs: LIST_MS });
   if (first !== undefined) return first;
-  throw new CortexError("usage", `No model was named, and ${baseUrl} does not say which it has`, {
-    hint: "Is it running, and does its address end in /v1? Else name the model with --model.",
+  throw new CortexError("usage", `No model given, and ${baseUrl} lists none`, {
+    hint: "Check that it is running and that the URL ends in /v1, or set --model.",
   });
 }
 
 function unclear(model: string): CortexError {
-  return new CortexError("usage", `"${model}" does not say whose model it is`, {
-    hint: "Write anthropic/claude-sonnet-4-5, say, or offline; for a server of your own, its address with --base-url.",
+  return new CortexError("usage", `Missing provider in model "${model}"`, {
+    hint: "Use a name such as anthropic/claude-sonnet-4-5, or offline; for your own model server, set --base-url.",
   });
 }

@@ -52,7 +52,7 @@ export class Auth {
       return;
     }
     const pass = readCookie(cookie, this.#cookieName);
-    if (pass === undefined) throw authFailed("The request has no token");
+    if (pass === undefined) throw authFailed("Missing token");
     if (!isPassGood(pass, token, this.#clock())) throw this.#failure(address);
     checkSameSite(credentials);
   }
@@ -94,7 +94,7 @@ function checkSameSite({ method, origin, marker, fetchSite }: ClientCredentials)
   const isOurs = fetchSite === undefined || fetchSite === "same-origin" || fetchSite === "none";
   const isRead = method === "GET" || method === "HEAD";
   if (isOurs && (isRead || origin !== undefined || marker === "1")) return;
-  throw new CortexError("origin_forbidden", "The request does not come from a page of this Cortex", {
+  throw new CortexError("origin_forbidden", "The request does not come from a page of this server", {
     hint: "With the cookie, send `X-Cortex: 1`; from other programs, send the token.",
   });
 }
@@ -138,7 +138,7 @@ function authFailed(message: string): CortexError {
 
 function authLimited(retryAfterMs: number): CortexError {
   return new CortexError("auth_limited", "Too many wrong tokens from this address", {
-    hint: "Wait as long as Retry-After says, or send the right token.",
+    hint: "Wait for the time in Retry-After, or send the right token.",
     retryAfterMs,
   });
 }

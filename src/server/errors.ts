@@ -80,6 +80,6 @@ function unexpected(cause: unknown): CortexError {
 
 function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  const cause = error.cause === undefined ? "" : `\nbecause of ${describe(error.cause)}`;
+  const cause = error.cause === undefined ? "" : `\ncaused by ${describe(error.cause)}`;
   return (error.stack ?? error.message) + cause;
 }

@@ -81,7 +81,7 @@ export const sessionRoutes = [
   route({
     method: "post",
     path: "/api/sessions/:key/abort",
-    summary: "Abort the run of a session; its output so far stays",
+    summary: "Abort the run of a session; its output so far is kept",
     answers: { 200: schemas.Aborted },
     async handle({ params }, { cortex }) {
       const session = normalizeSessionKey(params.key);

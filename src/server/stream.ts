@@ -141,7 +141,7 @@ async function* encoded(texts: AsyncIterable<string>): AsyncGenerator<Uint8Array
 function readSeen(text: string | undefined): number | undefined {
   if (text === undefined || text === "") return undefined;
   if (/^\d{1,15}$/.test(text)) return Number(text);
-  throw new CortexError("request_invalid", `${JSON.stringify(text.slice(0, 80))} is not a change id`, {
-    hint: "Last-Event-ID must be the `id` of the last event that was read.",
+  throw new CortexError("request_invalid", `Invalid change id ${JSON.stringify(text.slice(0, 80))}`, {
+    hint: "Set Last-Event-ID to the `id` of the last event you read.",
   });
 }

@@ -58,7 +58,7 @@ test("a file that others could read is closed to them, and that is said", async 
 
   expect(await opened.read()).toBe(value);
   expect(statSync(path).mode & 0o777).toBe(0o600);
-  expect(log).toEqual([expect.stringContaining(`Others could read ${path}`)]);
+  expect(log).toEqual([expect.stringContaining(`Other users could read ${path}`)]);
 });
 
 test.each([

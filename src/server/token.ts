@@ -62,14 +62,14 @@ function protect(file: number, path: string, log: (line: string) => void): boole
   try {
     fchmodSync(file, OWNER_ONLY);
   } catch (error) {
-    log(`Others can read ${path}, and its permissions cannot be changed: ${String(error)}`);
+    log(`Other users can read ${path}, and its permissions cannot be changed: ${String(error)}`);
     return false;
   }
   const isProtected = (fstatSync(file).mode & OTHERS) === 0;
   log(
     isProtected
-      ? `Others could read ${path}; now only its owner can. Delete it to get a new token.`
-      : `Others can read ${path}: this file system keeps no permissions.`,
+      ? `Other users could read ${path}; it is now readable only by its owner. Delete it to get a new token.`
+      : `Other users can read ${path}: this file system does not support permissions.`,
   );
   return isProtected;
 }

@@ -184,8 +184,8 @@ Implemented POST /webhooks/stripe.
     await answerTo(cortex, (await cortex.send({ content: "hello", session: BILLING })).item);
     expect(await resultsOf(cortex, BILLING)).toEqual([
       expect.stringContaining("You are not working on a task"),
-      expect.stringContaining('There is no tool "dispatch_task"'),
-      expect.stringContaining('There is no tool "message"'),
+      expect.stringContaining('Unknown tool "dispatch_task"'),
+      expect.stringContaining('Unknown tool "message"'),
     ]);
     expect(home.tasks("billing-dev") + home.tasks("other")).toBe(before);
   });
@@ -424,7 +424,7 @@ Implemented POST /webhooks/stripe.
     const notices = async () => (await (await cortex.team.open()).status()).members[0]!.notices.join("\n");
     await expect
       .poll(notices, PATIENT)
-      .toContain('Removed from tasks.md, and nobody works on them: "Delete me"');
+      .toContain('Removed from tasks.md, and no longer worked on: "Delete me"');
     expect(home.tasks("theirs")).toBe(kept);
     expect((await (await cortex.team.open()).status()).problems).toMatchObject([{ rule: "task-removed" }]);
   });

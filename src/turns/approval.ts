@@ -63,18 +63,18 @@ export function resolve(approval: Approval | undefined, asked: Asked, call: Call
         result: { text: approval.answer?.kind === "answer" ? approval.answer.text : "" },
       };
     case "denied":
-      return refused(`A person has refused this call${reasonOf(approval)}.`);
+      return refused(`A person denied this call${reasonOf(approval)}.`);
     case "expired":
-      return refused("Nobody has agreed to this call in time. Go on without it, or ask for it again.");
+      return refused("This call was not approved in time. Continue without it, or request it again.");
     case "void":
-      return refused("This call is not wanted any more.");
+      return refused("This call is no longer needed.");
     case "approved": {
       const { args } = approval.request as { args: Json };
       const agreed = { tool: call.tool, args, workspace: call.workspace };
       const isSame = approval.callHash === asked.callHash && approval.callHash === hashOfCall(agreed);
       return isSame
         ? { kind: "make", args }
-        : refused("This call is another one than the one that was agreed to. Ask for it again.");
+        : refused("This call differs from the approved one. Request it again.");
     }
     case "used":
       return { kind: "begun" };
@@ -110,13 +110,7 @@ export function requestNotice(
   { session, isByOthers }: { readonly session: SessionKey; readonly isByOthers: boolean },
 ): string {
   const who = askerOf(session);
-  const {
-    question,
-    options = [],
-    tool,
-    args,
-    reason = "it was configured so",
-  } = request as unknown as Request;
+  const { question, options = [], tool, args, reason = "it is configured" } = request as unknown as Request;
   if (kind === "question") {
     const choices = options.map((option, at) => `${at + 1}. ${option}`);
     return [
@@ -125,14 +119,14 @@ export function requestNotice(
       `Reply to this message, or write \`/answer ${id} <text>\`.`,
     ].join("\n");
   }
-  if (isByOthers) return `⏸️ ${who} waits for the owner's approval of a call of ${tool ?? "a tool"}.`;
+  if (isByOthers) return `⏸️ ${who} is waiting for the owner to approve a call to ${tool ?? "a tool"}.`;
   const whole = JSON.stringify(args ?? {});
   const shown =
     whole.length <= MAX_SHOWN_ARGUMENTS ? whole : `${whole.slice(0, MAX_SHOWN_ARGUMENTS).toWellFormed()}…`;
   return [
     `⏸️ ${who} wants to call ${tool ?? "a tool"}:`,
     `\`${shown}\``,
-    `You are asked because ${reason}.`,
+    `Approval needed because ${reason}.`,
     `Write \`/approve ${id}\` or \`/deny ${id} [reason]\`.`,
   ].join("\n");
 }

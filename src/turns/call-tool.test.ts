@@ -180,7 +180,7 @@ test("a tool that takes too long is stopped, and the model is told", async () =>
   const slow = testTool("Slow", untilAborted, { timeoutMs: 1 });
   expect(await callTool(turn.calls[0]!, 0, parts(turn, [slow]))).toMatchObject({
     kind: "done",
-    call: { status: "error", result: { text: expect.stringContaining("longer than 0.001 s") } },
+    call: { status: "error", result: { text: expect.stringContaining("timed out after 0.001 s") } },
   });
 });
 
@@ -190,7 +190,7 @@ test("a tool that does not stop when told keeps nobody waiting for ever", async 
   const deaf = testTool("Deaf", () => new Promise<never>(() => {}), { timeoutMs: 1 });
   expect(await callTool(turn.calls[0]!, 0, parts(turn, [deaf], { graceMs: 1 }))).toMatchObject({
     kind: "done",
-    call: { status: "error", result: { text: expect.stringContaining("may still be at work") } },
+    call: { status: "error", result: { text: expect.stringContaining("may still be running") } },
   });
 });
 
@@ -245,7 +245,7 @@ test("a tool that does not exist is an answer that lists those that do", async (
   const turn = await begin(opened.store, "Nope", "Nope");
   expect(await callTool(turn.calls[0]!, 0, parts(turn, [testTool("A", async () => DONE)]))).toMatchObject({
     kind: "done",
-    call: { status: "error", result: { text: 'There is no tool "Nope". The tools are: A.' } },
+    call: { status: "error", result: { text: 'Unknown tool "Nope". Available tools: A.' } },
   });
   expect(await callTool(turn.calls[1]!, 1, parts(turn, []))).toMatchObject({
     call: { result: { text: expect.stringContaining("none") } },

@@ -288,26 +288,26 @@ function isObject(value: Json): boolean {
 
 /** Invalid JSON is kept as text. */
 const ARGUMENTS_UNREADABLE: ToolResult = {
-  text: "This call was not made: its arguments are no JSON object. Write them anew, and whole.",
+  text: "This call was not made: its arguments are not a complete JSON object. Send them again in full.",
   isError: true,
 };
 
 const CUT_OFF: ToolResult = {
-  text: "Cortex was stopped while this call was under way. Whether it took effect is not known: look before you repeat it.",
+  text: "Cortex stopped during this call. It may or may not have taken effect: check before you repeat it.",
   isError: true,
 };
 
 const TOO_MANY: ToolResult = {
-  text: `This call was not made: a person is asked about ${MAX_OPEN_REQUESTS} other calls already. Ask for fewer at once.`,
+  text: `This call was not made: ${MAX_OPEN_REQUESTS} other calls are already waiting for a person. Request fewer at once.`,
   isError: true,
 };
 
 const SKIPPED: ToolResult = {
-  text: "This call was not made: a newer message has arrived, and follows.",
+  text: "This call was not made: a newer message arrived. It follows.",
   isError: true,
 };
 
 function toolUnknown(name: string, tools: ReadonlyMap<string, Tool>): ToolResult {
   const known = [...tools.keys()].join(", ");
-  return { text: `There is no tool "${name}". The tools are: ${known || "none"}.`, isError: true };
+  return { text: `Unknown tool "${name}". Available tools: ${known || "none"}.`, isError: true };
 }

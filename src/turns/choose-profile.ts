@@ -78,7 +78,7 @@ export function whyFallback(
 ): string | undefined {
   const skipped = candidates.slice(0, candidates.indexOf(profile)).map(({ name }) => {
     const cooling = coolDowns.get(name);
-    return cooling === undefined ? `${name} has refused the turn` : coolDownReason(cooling);
+    return cooling === undefined ? `${name} rejected the turn` : coolDownReason(cooling);
   });
   return skipped.length === 0 ? undefined : skipped.join("; ");
 }

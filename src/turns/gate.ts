@@ -56,15 +56,15 @@ export async function judgeCall(
   const trust = await readTrust();
   if (said.decision === "deny")
     return said.reason === undefined
-      ? refuse("A hook of the owner refuses this call.")
+      ? refuse("A tool hook denied this call.")
       : refuse(said.reason, addedMarks(trust, HOOK_WORDS));
   const brings = trustOf(tool, codeMode);
   const reasons = [
-    ...(said.decision === "ask" ? [said.reason ?? "a hook of the owner wants it"] : []),
+    ...(said.decision === "ask" ? [said.reason ?? "a tool hook requires it"] : []),
     ...(tool.asks === undefined ? [] : [tool.asks]),
     ...(tool.asksForOthers === undefined || !trust.untrusted ? [] : [tool.asksForOthers]),
-    ...(asksBefore(permissions, tool.name) ? [`${tool.name} is among the tools that need a yes`] : []),
-    ...(tool.runsCode === true && codeMode === "asks" ? ["there is no sandbox for commands"] : []),
+    ...(asksBefore(permissions, tool.name) ? [`the persona's \`ask\` list includes ${tool.name}`] : []),
+    ...(tool.runsCode === true && codeMode === "asks" ? ["commands have no sandbox"] : []),
     ...(needsConsent(trust, brings) ? [RULE_OF_TWO] : []),
   ];
   const { params: wanted, notes } = said;
@@ -115,7 +115,7 @@ function refuse(reason: string, marks: readonly Mark[] = []): Judgement {
 }
 
 const NO_SANDBOX =
-  'Commands are run in a sandbox only ("sandbox": "require" in cortex.json), and there is none on this machine.';
+  'Commands require a sandbox ("sandbox": "require" in cortex.json), and none is available on this machine.';
 
 const RULE_OF_TWO =
-  "this conversation holds text by others and private data, and the call has an effect outside";
+  "this conversation contains private data and text from others, and the call has an outside effect";

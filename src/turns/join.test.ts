@@ -381,7 +381,7 @@ test("what was dropped is told in the first message, beside its words, once", as
   const [first] = (await store.runs.readJournal(claim.run)).messages;
   expect(first!.content).toBe("message a");
   expect(promptText(first!)).toContain(
-    "2 messages were dropped, because too many waited:\n- tyler: message b\n",
+    "2 messages were dropped because the queue was full:\n- tyler: message b\n",
   );
   expect(await unseen(store)).toEqual([]);
 });
@@ -483,14 +483,14 @@ function droppedItem(content: string | null, message?: string, fields: Partial<N
 
 test("each message has a line, with who wrote it", () => {
   expect(droppedNote([droppedItem("one"), droppedItem("ignored", "two")])).toBe(
-    "2 messages were dropped, because too many waited:\n- tyler: one\n- tyler: two",
+    "2 messages were dropped because the queue was full:\n- tyler: one\n- tyler: two",
   );
 });
 
 test("one message is said in the singular, and one of nobody has no name", () => {
   const { sender: _, ...anonymous } = droppedItem(null).event;
   expect(droppedNote([{ ...droppedItem(null), event: anonymous }])).toBe(
-    "A message was dropped, because too many waited:\n-",
+    "A message was dropped because the queue was full:\n-",
   );
 });
 

@@ -249,7 +249,7 @@ export function droppedNote(dropped: readonly QueueItem[]): string {
   const told = dropped.slice(0, MAX_DROPPED_LINES).map(toLine);
   const left = dropped.length - told.length;
   return [
-    `${dropped.length === 1 ? "A message was" : `${dropped.length} messages were`} dropped, because too many waited:`,
+    `${dropped.length === 1 ? "A message was" : `${dropped.length} messages were`} dropped because the queue was full:`,
     ...told,
     ...(left === 0 ? [] : [`- and ${left} more`]),
   ].join("\n");

@@ -38,10 +38,10 @@ test("a turn goes on below every limit", () => {
 });
 
 test.each<[keyof TurnLimits, number, readonly AssistantBody[], number, RegExp]>([
-  ["modelCalls", 2, [calls("A"), calls("B")], 0, /asked 2 times/],
+  ["modelCalls", 2, [calls("A"), calls("B")], 0, /made 2 model calls/],
   ["costUsd", 1, [calls("A"), calls("B")], 0, /cost 1\.0000 USD/],
-  ["wallClockMs", 5_000, [], 5_000, /taken 5 s/],
-  ["repeatedCalls", 2, [calls("A"), calls("A")], 0, /same call was made 2 times/],
+  ["wallClockMs", 5_000, [], 5_000, /took 5 s/],
+  ["repeatedCalls", 2, [calls("A"), calls("A")], 0, /repeated the same call 2 times/],
 ])("%s ends the turn with an answer that names the limit", (limit, value, bodies, workedMs, text) => {
   const answer = reached({ [limit]: value }, bodies, workedMs);
   expect(answer).toMatch(text);

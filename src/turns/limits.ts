@@ -33,22 +33,22 @@ export function limitReached(
   worker?: Worker,
 ): string | undefined {
   const stopped = (why: string, limit: keyof TurnLimits): string =>
-    `I stopped here: ${why}. (Limit ${nameOf(limit, limits, worker)}.)${worker === undefined ? " Write again to let me go on." : ""}`;
+    `I stopped here: ${why}. (Limit ${nameOf(limit, limits, worker)}.)${worker === undefined ? " Write again to continue." : ""}`;
   const answers = turn.messages.filter(({ role }) => role === "assistant");
   if (answers.length >= limits.modelCalls) {
-    return stopped(`the model was asked ${count(answers.length, "time")}`, "modelCalls");
+    return stopped(`this turn made ${count(answers.length, "model call")}`, "modelCalls");
   }
   const costUsd = answers.reduce((sum, answer) => sum + (assistantBody(answer).costUsd ?? 0), 0);
   if (costUsd >= limits.costUsd && costUsd > 0) {
-    return stopped(`it has cost ${costUsd.toFixed(4)} USD`, "costUsd");
+    return stopped(`this turn cost ${costUsd.toFixed(4)} USD`, "costUsd");
   }
   if (turn.workedMs >= limits.wallClockMs) {
     const seconds = Math.round(turn.workedMs / 1000);
-    return stopped(`it has taken ${seconds} s`, "wallClockMs");
+    return stopped(`this turn took ${seconds} s`, "wallClockMs");
   }
   const repeated = repetitions(answers);
   if (repeated >= limits.repeatedCalls) {
-    return stopped(`the same call was made ${repeated} times in a row`, "repeatedCalls");
+    return stopped(`this turn repeated the same call ${repeated} times in a row`, "repeatedCalls");
   }
   return undefined;
 }
@@ -69,7 +69,7 @@ function nameOf(limit: keyof TurnLimits, limits: TurnLimits, worker: Worker | un
   }
   if (limit === "costUsd" && worker?.costUsd === limits.costUsd)
     return `\`costUsd\` of this work: ${limits.costUsd}`;
-  return `\`${limit}\`: ${limits[limit]}, in \`limits\` of the agent`;
+  return `\`${limit}\`: ${limits[limit]}, in the agent's \`limits\``;
 }
 
 /** How long a turn has been at work: in earlier stretches, and since this one began. */
@@ -130,11 +130,11 @@ export async function dayLimitReached(
   if (spentUsd >= spendUsdPerDay) {
     return (
       `I stopped here: ${persona} has spent ${spentUsd.toFixed(2)} USD today. ` +
-      `(Limit \`spendUsdPerDay\`: ${spendUsdPerDay}, in the permissions of the persona.) Write again tomorrow, or raise it.`
+      `(Limit \`spendUsdPerDay\`: ${spendUsdPerDay}, in the persona's permissions.) Write again tomorrow, or raise the limit.`
     );
   }
   const reached = usageReached(await turns.usedSince(sinceMs), usage, persona);
-  return reached && `I stopped here: ${reached} Write again tomorrow, or raise it.`;
+  return reached && `I stopped here: ${reached} Write again tomorrow, or raise the limit.`;
 }
 
 /** How often models may be asked in a day, at any price. */
@@ -224,7 +224,7 @@ export function foundSoFar(messages: readonly Message[], toolCalls: readonly Too
           .filter(({ status }) => status === "ok")
           .map(describeCall)
           .slice(-MAX_RESULTS);
-  if (found.length === 0) return "Nothing was found so far.";
+  if (found.length === 0) return "No findings so far.";
   return `Found so far:\n\n${found.join("\n\n").slice(-MAX_FOUND_LENGTH).toWellFormed()}`;
 }
 
@@ -299,8 +299,8 @@ export async function watchSilence<T>(
 }
 
 function wentSilent(silenceMs: number): CortexError {
-  return new CortexError("model_failed", `The model has made no progress for ${silenceMs / 1000} s`, {
-    hint: "Check that its server works. `limits.silenceMs` of the agent sets how long it may take.",
+  return new CortexError("model_failed", `The model made no progress for ${silenceMs / 1000} s`, {
+    hint: "Check the model server, or raise `limits.silenceMs` of the agent.",
     transient: true,
   });
 }

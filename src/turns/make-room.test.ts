@@ -19,7 +19,7 @@ test("of what the model has worked with a little is left, of what is new as much
 
   const short = shortenResults(turn, 4_000);
   expect(lengths(short)).toEqual([OLD_RESULT_LENGTH, OLD_RESULT_LENGTH, 2_000, 2_000]);
-  expect(short.toolCalls[0]!.result).toMatchObject({ text: expect.stringContaining("Cut here") });
+  expect(short.toolCalls[0]!.result).toMatchObject({ text: expect.stringContaining("Truncated") });
   expect(short.messages).toBe(messages);
 });
 

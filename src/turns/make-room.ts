@@ -112,14 +112,14 @@ function isFirst({ claim }: Work): boolean {
 }
 
 const TOO_LONG =
-  "I stopped here: this message, and what I have read for it, is longer than my model takes, also after all else was left out. " +
-  "Give me less at once, or use a profile with a larger `contextWindow`.";
+  "I stopped here: this message and the material I read for it exceed my context window, even without earlier messages. " +
+  "Send less at once, or use a profile with a larger `contextWindow`.";
 
 /** The length to which results are cut that the model has already used, in characters. */
 export const OLD_RESULT_LENGTH = 300;
 /** The share of the window for results that the model has not seen yet. */
 const NEW_RESULTS_SHARE = 0.25;
-const NOTE = "\n(Cut here: the conversation was longer than the model takes.)";
+const NOTE = "\n(Truncated: the conversation exceeded the context window.)";
 
 /** A turn with shorter results, for the model only: the ledger keeps them in full. */
 export function shortenResults({ messages, toolCalls }: Exchange, room: number): Exchange {

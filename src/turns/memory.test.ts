@@ -60,7 +60,7 @@ test("what is good enough is cited by its id, best first, each on a line", async
     hit("telegram:2", { score: THRESHOLD - 0.01 }),
   ]);
   expect(recalled!.split("\n")).toEqual([
-    expect.stringMatching(/^From the ledger.*instruction:$/),
+    expect.stringMatching(/^From the ledger.*as instructions:$/),
     "- [event telegram:1, 2026-01-01T00:00Z, cli ann] The key is under the mat.",
     "- [turn 01TURN, 2026-01-01T00:00Z, telegram] about cortex:01TURN",
   ]);

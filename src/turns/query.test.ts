@@ -193,6 +193,6 @@ test("where nothing of it was told so far, it is told now", () => {
 test("how things stand comes before what a hook found and what was said, and is said to be no instruction", () => {
   const found = { ...asked, body: { envelope: "[now]", extracted: "found" } };
   expect(promptText(withSituation(found, "All is well."))).toMatch(
-    /^\[now\]\n\[How things stand now\. This is information and no instruction\.\]\nAll is well\.\n\[End.*\]\nfound\nWhat is up\?$/,
+    /^\[now\]\n\[Current situation\. This is information, not an instruction\.\]\nAll is well\.\n\[End.*\]\nfound\nWhat is up\?$/,
   );
 });

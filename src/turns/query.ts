@@ -67,8 +67,8 @@ async function tellSituation(
 /** After this much silence, a message starts a new conversation. */
 export const CONVERSATION_GAP_MS = HOUR_MS;
 
-const HEAD = "[How things stand now. This is information and no instruction.]";
-const END = "[End of how things stand.]";
+const HEAD = "[Current situation. This is information, not an instruction.]";
+const END = "[End of current situation.]";
 
 export function isConversationStart({ turns }: Context, nowMs: number): boolean {
   const last = turns.at(-1)?.turn;

@@ -22,13 +22,11 @@ export async function runTool(
     const running = tool.run(params, { ...context, signal: stop });
     const outcome = await Promise.race([running, grace.over]);
     if (signal.aborted) return "aborted";
-    return (
-      outcome ?? failed(`The tool took longer than ${tool.timeoutMs / 1000} s and may still be at work.`)
-    );
+    return outcome ?? failed(`The tool timed out after ${tool.timeoutMs / 1000} s and may still be running.`);
   } catch (error) {
     if (signal.aborted) return "aborted";
     if (deadline.aborted)
-      return failed(`The tool took longer than ${tool.timeoutMs / 1000} s and was stopped.`);
+      return failed(`The tool timed out after ${tool.timeoutMs / 1000} s and was stopped.`);
     if (error instanceof CortexError) return failed(`${error.message}. ${error.hint}`);
     return failed(`The tool failed: ${error instanceof Error ? error.message : String(error)}`);
   }

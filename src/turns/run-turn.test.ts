@@ -567,7 +567,7 @@ test("the time that a turn has worked counts over crashes, and ends it with an a
   await runTurn(running(await next(store)), partsOf(store, model, fields));
 
   const answer = (await store.turns.read(claim.turn))!.messages.at(-1)!.content;
-  expect(answer).toContain("I stopped here: it has taken 4800 s. (Limit `wallClockMs`: 3600000");
+  expect(answer).toContain("I stopped here: this turn took 4800 s. (Limit `wallClockMs`: 3600000");
 });
 
 test("the time in which Cortex was down or a turn waited for an answer does not count", async () => {

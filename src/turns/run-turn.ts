@@ -217,6 +217,6 @@ function watchForAbort(claim: Claim, store: Store): AbortWatch {
 function checkInterruptions({ interruptions }: Claim, max: number): void {
   if (interruptions < max) return;
   throw new CortexError("turn_failed", `The turn was interrupted ${interruptions} times without progress`, {
-    hint: "Look at the log for what ended Cortex, then `cortex dead retry` the message.",
+    hint: "Check the log for the cause, then retry the message with `cortex dead retry`.",
   });
 }

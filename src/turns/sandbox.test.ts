@@ -13,20 +13,15 @@ const missing = { problem: "bubblewrap is not installed", hint: "Install it" };
 const real = await findSandbox("that the bubblewrap of this machine is found");
 
 test.each([
-  ["auto", working, "sandboxed", "Commands of agents run in a sandbox, because /usr/bin/bwrap works here."],
-  [
-    "require",
-    working,
-    "sandboxed",
-    "Commands of agents run in a sandbox, because /usr/bin/bwrap works here.",
-  ],
-  ["auto", missing, "asks", "Each command of an agent needs your yes, because bubblewrap is not installed."],
-  ["require", missing, "refuses", "Commands of agents are refused, because bubblewrap is not installed."],
+  ["auto", working, "sandboxed", "Agent commands run in a sandbox, because /usr/bin/bwrap works here."],
+  ["require", working, "sandboxed", "Agent commands run in a sandbox, because /usr/bin/bwrap works here."],
+  ["auto", missing, "asks", "Each agent command needs your approval, because bubblewrap is not installed."],
+  ["require", missing, "refuses", "Agent commands are refused, because bubblewrap is not installed."],
   [
     "off",
     working,
     "plain",
-    "Commands of agents run without a sandbox and can do all that you can, because the configuration switches the sandbox off.",
+    "Agent commands run without a sandbox, with all your permissions, because the configuration disables the sandbox.",
   ],
 ] as const)("%s with %j: %s", (setting, found, effective, sentence) => {
   const mode = sandboxMode(setting, found);

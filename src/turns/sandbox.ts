@@ -69,7 +69,7 @@ async function closedRepositories(
 export function sandboxMode(setting: Config["sandbox"], found: Found): SandboxMode {
   if (setting === "off") {
     const hint = 'Remove `"sandbox": "off"` from config/cortex.json.';
-    return { setting, effective: "plain", why: "the configuration switches the sandbox off", hint };
+    return { setting, effective: "plain", why: "the configuration disables the sandbox", hint };
   }
   if ("bubblewrap" in found) {
     const { bubblewrap } = found;
@@ -85,10 +85,10 @@ export function describeSandbox({ effective, why }: Pick<SandboxMode, "effective
 }
 
 const SENTENCES: Readonly<Record<SandboxMode["effective"], string>> = {
-  sandboxed: "Commands of agents run in a sandbox",
-  asks: "Each command of an agent needs your yes",
-  refuses: "Commands of agents are refused",
-  plain: "Commands of agents run without a sandbox and can do all that you can",
+  sandboxed: "Agent commands run in a sandbox",
+  asks: "Each agent command needs your approval",
+  refuses: "Agent commands are refused",
+  plain: "Agent commands run without a sandbox, with all your permissions",
 };
 
 /** Looks for `bwrap` on the path, and lets it do what it will be needed for. */
@@ -102,11 +102,11 @@ export async function findBubblewrap(environment: Variables): Promise<Found> {
 }
 
 const INSTALL =
-  "Install it: `apt-get install bubblewrap`, `dnf install bubblewrap` or `pacman -S bubblewrap`. It needs Linux.";
+  "Install it: `apt-get install bubblewrap`, `dnf install bubblewrap` or `pacman -S bubblewrap`. Requires Linux.";
 
 const NOT_ALLOWED =
-  "The system must let programs make namespaces: see kernel.unprivileged_userns_clone, " +
-  "kernel.apparmor_restrict_unprivileged_userns, and the options of the container if it is one.";
+  "Allow unprivileged user namespaces: see kernel.unprivileged_userns_clone, " +
+  "kernel.apparmor_restrict_unprivileged_userns or, in a container, its options.";
 
 /** It takes about 10 ms. */
 const TRY_MS = 10_000;
@@ -131,7 +131,7 @@ async function tryOut(bubblewrap: string, PATH: string): Promise<Found> {
     const { exitCode, signal, output } = await runToEnd({ ...program, timeoutMs: TRY_MS });
     if (exitCode === 0) return { bubblewrap };
     const said = output.toString().trim().split("\n").at(-1);
-    return doesNotWork(bubblewrap, said || `it ended with ${exitCode ?? signal}`);
+    return doesNotWork(bubblewrap, said || `it exited with ${exitCode ?? signal}`);
   } catch (error) {
     return doesNotWork(bubblewrap, error instanceof Error ? error.message : String(error));
   } finally {

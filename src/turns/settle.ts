@@ -168,9 +168,9 @@ function consequences(
   outcome: RunFailure["outcome"],
   alternative: Alternative | undefined,
 ): string {
-  const cooling = `The profile ${profile} is cooling down until ${new Date(untilMs).toISOString()}`;
+  const cooling = `Profile ${profile} is cooling down until ${new Date(untilMs).toISOString()}`;
   if (outcome.kind === "dead") return `${cooling}.`;
-  if (alternative === "now") return `${cooling}; its fallback is tried at once.`;
+  if (alternative === "now") return `${cooling}; trying its fallback now.`;
   return `${cooling}; the next attempt is at ${new Date(outcome.atMs).toISOString()}.`;
 }
 
@@ -202,7 +202,7 @@ function answered(items: readonly QueueItem[]): QueueItem {
 }
 
 /** For a sender on another channel; the error itself is for the owner. */
-const NOTICE = "I could not answer this message. It is kept, and can be tried again.";
+const NOTICE = "I could not answer this message. It was saved and can be retried.";
 
 /** Some providers return whole pages. */
 const MAX_ERROR_LENGTH = 4_000;

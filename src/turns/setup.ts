@@ -120,7 +120,7 @@ async function makeFolder(path: string): Promise<void> {
     await mkdir(path, { recursive: true });
   } catch (cause) {
     throw new CortexError("home_unwritable", `Cannot create the folder ${path}`, {
-      hint: "Check its permissions and the free space on the disk.",
+      hint: "Check its permissions and free disk space.",
       cause,
     });
   }

@@ -22,7 +22,7 @@ test("a turn is told with what was said, called and found", () => {
 
 test("older turns are told in a line, the oldest not at all, and it is said how many", () => {
   const text = transcript(turns, 2_000);
-  expect(text).toMatch(/^\(\d+ older turns are left out here\.\)\n- query \d+ → answer \d+\n/);
+  expect(text).toMatch(/^\(\d+ older turns omitted\)\n- query \d+ → answer \d+\n/);
   expect(text).toMatch(/User: query 99\nAssistant: answer 99$/);
 });
 

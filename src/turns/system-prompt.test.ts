@@ -56,7 +56,7 @@ test("it says what the workspace says, who the agent is, how it works, and what 
     "skills",
   ]);
   expect(text).toMatch(
-    /^# AGENTS\.md\nUse tabs\.\n\n# SOUL\.md\nBe kind\.\n\nYou are Ada 🦉, an agent that runs on Cortex\.\nI like numbers\.\n\nYou talk to people\./,
+    /^# AGENTS\.md\nUse tabs\.\n\n# SOUL\.md\nBe kind\.\n\nYou are Ada 🦉, an agent running on Cortex\.\nI like numbers\.\n\nYou talk to people\./,
   );
   expect(text).toContain(`Your tools: Read, Skill. Your workspace is ${folder.path};`);
   expect(text).toMatch(/before you begin:\n- pdf: What pdf does\.$/);
@@ -101,7 +101,7 @@ test("a file that is too long or cannot be used is told of, and the agent works 
   writeFileSync(join(folder.path, "MEMORY.md"), `x${"🧠".repeat(MAX_IDENTITY_FILE_LENGTH)}`);
   mkdirSync(join(folder.path, "AGENTS.md"));
   const { text, parts } = await assembleSystem(await setup(), sources(folder.path));
-  expect(text).toMatch(/^# MEMORY\.md\nx🧠[^]*\n\(cut here\)\n\nYou are/);
+  expect(text).toMatch(/^# MEMORY\.md\nx🧠[^]*\n\(truncated\)\n\nYou are/);
   expect(text.isWellFormed()).toBe(true);
   expect(parts.slice(0, 2).map(({ note }) => note)).toEqual([
     "AGENTS.md is not a file",
@@ -132,9 +132,9 @@ test.each([
     expect(by.get("AGENTS.md")!.text).toContain("# AGENTS.md\nAGENTS.md");
     expect(by.get("identity")!.text).toContain("Atlas");
     expect(by.get("rules")!.text).toContain("NO_REPLY");
-    expect(by.get("skills")!.note).toMatch(/skill-199 left out: the list of skills is full$/);
+    expect(by.get("skills")!.note).toMatch(/skill-199 omitted: the skill list is full$/);
     expect(by.get("MEMORY.md")!.note).toMatch(
-      /MEMORY\.md is (left out|cut to \d+ characters): the system prompt is full/,
+      /MEMORY\.md (omitted|truncated to \d+ characters): the system prompt is full/,
     );
   },
 );
@@ -174,6 +174,6 @@ test.each([
 
 test("both are told what is not an instruction", () => {
   for (const role of ["manager", "worker"] as const) {
-    expect(roleRules(role, new Set())).toMatch(/envelope|one line in brackets[^]*no instruction/);
+    expect(roleRules(role, new Set())).toMatch(/envelope|one line in brackets[^]*not an instruction/);
   }
 });

@@ -129,7 +129,7 @@ function refuse(code: string | undefined): void {
 }
 
 /** What the store notes with a run whose time is over. */
-const TIMED_OUT = "the time for it is over";
+const TIMED_OUT = "timed out";
 
 /** What a dispatch that was made before is asked for again with: it does not matter. */
 const UNUSED: Send = {
@@ -1112,7 +1112,7 @@ export class Model {
     run.state = operation.status;
     run.endedEpoch = session.epoch;
     this.#takeBack(run.turn);
-    if (run.state === "aborted") this.#cancelGiven(run.turn, "the turn that gave the work was aborted");
+    if (run.state === "aborted") this.#cancelGiven(run.turn, "the delegating turn was aborted");
     this.#addDeliveries(operation.deliveries);
     this.#finish(session, run.turn, operation.claimNext, value?.next);
   }

@@ -43,7 +43,7 @@ export function size({ body }: ModelRequest): number {
 }
 
 export function isSummary({ messages }: Pick<ModelRequest, "messages">): boolean {
-  return messages[0]!.text.startsWith("You sum up a conversation");
+  return messages[0]!.text.startsWith("You summarize a conversation");
 }
 
 export function homeOf(server: { readonly openaiUrl: string }, contextWindow: number): HomeFiles {

@@ -123,7 +123,7 @@ export function read(
 ): ToolCall {
   const { path } = params as { path?: string };
   const isKnown = name === READ_TOOL.name;
-  const text = isKnown ? `content of ${path}` : `There is no tool ${name}`;
+  const text = isKnown ? `content of ${path}` : `Unknown tool ${name}`;
   const result = { text, ...(!isKnown && { isError: true }) };
   const status = isKnown ? "ok" : "error";
   const call = toolCall(ordinal, { callId: id, tool: name, params, status, result });

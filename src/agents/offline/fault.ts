@@ -67,11 +67,11 @@ export function applyFault(planned: PlannedAnswer, fault: Fault): FaultyOutcome 
     case "timeout":
       return fail("timeout");
     case "cut":
-      return fail("the connection broke before the answer began");
+      return fail("connection lost before the answer began");
     case "cut-text":
-      return fail("the connection broke in the middle of the text", undefined, firstHalf(planned.text));
+      return fail("connection lost in the middle of the text", undefined, firstHalf(planned.text));
     case "cut-call":
-      return fail("the connection broke in the middle of a tool call", undefined, planned.text);
+      return fail("connection lost in the middle of a tool call", undefined, planned.text);
     case "unknown-tool":
       return answer({ ...planned, calls: planned.calls.map((call) => ({ ...call, name: UNKNOWN_TOOL })) });
     case "duplicate-ids": {

@@ -169,7 +169,7 @@ describe.each(PROFILES.slice(0, 3))("%s", (provider, more, urlOf) => {
 
     expect(error).toMatchObject({
       transient: false,
-      hint: `Check the credit of your account at ${provider}.`,
+      hint: `Check the credit balance of your account at ${provider}.`,
     });
   });
 });

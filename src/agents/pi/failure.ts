@@ -78,10 +78,10 @@ function classify(status: number | undefined, reported: string, ended: string): 
 }
 
 const HINTS: Readonly<Record<Kind, (request: FailedRequest) => string>> = {
-  busy: () => "The provider is overloaded or limits your request rate: try again later.",
+  busy: () => "The provider is overloaded or rate-limiting you: try again later.",
   unreachable: ({ baseUrl, profile }) =>
     `Check that the server at ${URL.parse(baseUrl)?.origin ?? profile.provider} is running and reachable.`,
-  unpaid: ({ profile }) => `Check the credit of your account at ${profile.provider}.`,
+  unpaid: ({ profile }) => `Check the credit balance of your account at ${profile.provider}.`,
   forbidden: ({ profile, credentials }) =>
     credentials.variable === undefined
       ? `The server requires a key: set \`apiKeyEnv\` of the profile "${profile.name}" to the variable that holds it.`

@@ -143,7 +143,7 @@ test("a tool that the child does not have is refused by the turn, and the child 
   await using pool = openPool();
   const agent = processAgent(pool, { worker: { command: program("program.mjs") } });
   const journal = journalOf(JSON.stringify([[["Nuke", {}]]]));
-  expect(answerOf(await runTurn(agent, journal)).content).toBe("error There is no tool Nuke");
+  expect(answerOf(await runTurn(agent, journal)).content).toBe("error Unknown tool Nuke");
 });
 
 test("a child that wants more turns than it has is ended with what the limit says", async () => {

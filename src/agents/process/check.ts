@@ -51,7 +51,7 @@ export async function checkProtocol(options: CheckOptions): Promise<CheckResult[
   const isStarted = (): boolean => results[0]?.state !== "failed";
   for (const { name, expected, version = 1, look } of checksFor(limits)) {
     const finding = !isStarted()
-      ? { skipped: "it was never ready" }
+      ? { skipped: "it never became ready" }
       : (seen.version ?? 1) < version
         ? { skipped: `requires version ${version} of the protocol` }
         : await look(examination);

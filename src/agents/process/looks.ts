@@ -74,7 +74,7 @@ export async function lookChunks(examination: Examination): Promise<CheckFinding
     if (wrong !== undefined) return { failed: `a delta that is not a string: ${describeLine(wrong)}` };
     const [late] = messages.slice(messages.findIndex(({ type }) => type === "done") + 1);
     if (late !== undefined) return { failed: `it sent ${describeLine(late)} after done` };
-    return chunks.length > 0 ? undefined : { skipped: "it sends none: nothing is shown before the end" };
+    return chunks.length > 0 ? undefined : { skipped: "it sends none: output appears only at the end" };
   });
 }
 

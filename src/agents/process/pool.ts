@@ -144,7 +144,7 @@ export class ProcessPool implements AsyncDisposable {
 
   #end(child: Child, isAtWork: boolean): Promise<void> {
     const ended = child.stop({ isAtWork }).catch((error: unknown) => {
-      this.#options.log(`Cannot end process ${child.pid} of a sub-agent: ${String(error)}`);
+      this.#options.log(`Cannot kill process ${child.pid} of a sub-agent: ${String(error)}`);
     });
     this.#track(ended);
     return ended;

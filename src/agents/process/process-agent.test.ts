@@ -169,7 +169,7 @@ test("a child ends by itself at the number of turns that it has", async () => {
   await using server = await startModelServer({ answer: answerByScript });
   const agent = processAgent(pool, { worker: { maxTurns: 2 } });
   const result = await runTurn(agent, journalOf(SCRIPTED), { profile: served(server.openaiUrl) });
-  expect(answerOf(result).content).toContain("the model was asked 2 times");
+  expect(answerOf(result).content).toContain("made 2 model calls");
   expect(server.requests.length).toBe(2);
 });
 

@@ -198,10 +198,10 @@ class ChildWork {
   /** Our parent also counts, and stops first. With a third-party parent, the child must stop by itself. */
   #beforeModelCall(): Continuation {
     if (this.#modelCalls >= this.#maxTurns) {
-      const why = `I stopped here: the model was asked ${count(this.#modelCalls, "time")}.`;
+      const why = `I stopped here: this task made ${count(this.#modelCalls, "model call")}.`;
       const findings =
         this.#findings.length === 0
-          ? "Nothing was found so far."
+          ? "No findings so far."
           : `Found so far:\n\n${this.#findings.join("\n\n")}`;
       return {
         kind: "stop",

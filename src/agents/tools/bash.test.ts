@@ -79,7 +79,7 @@ test("of a long output the end is shown, and all of it is in a file", async () =
   const { text, details } = await bash(files, { command: `seq ${MAX_SHOWN_LINES + 1}` });
   const path = join(files.context.outputFolder, "turn-1-0.txt");
   expect(text.split("\n")[0]).toBe("2");
-  expect(text).toContain(`The whole output is in ${path}]`);
+  expect(text).toContain(`The full output is in ${path}]`);
   expect(details).toMatchObject({ outputFile: path });
   expect(readFileSync(path, "utf8").split("\n")[0]).toBe("1");
 

@@ -19,7 +19,7 @@ export const MAX_EDITS = 100;
 export const editTool = defineFileTool({
   name: "Edit",
   description:
-    "Replaces texts in a file: all of the edits or, if one is invalid, none. Each oldText must occur exactly once in " +
+    "Replaces text in a file: all of the edits or, if one is invalid, none. Each oldText must occur exactly once in " +
     "the current file, and edits must not overlap. Include surrounding lines to make an oldText unique.",
   parameters: z.strictObject({
     path: pathParameter,

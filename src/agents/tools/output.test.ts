@@ -20,7 +20,7 @@ test("a long text is cut and kept in a file that is named for the call", async (
   const path = join(files.context.outputFolder, "turn-1-0.txt");
 
   expect(await capOutput(text, files.context)).toBe(
-    `${numbers.slice(0, -1).join("\n")}\n\n[Truncated. The whole text is in ${path}]`,
+    `${numbers.slice(0, -1).join("\n")}\n\n[Truncated. The full text is in ${path}]`,
   );
   expect(readFileSync(path, "utf8")).toBe(text);
 });

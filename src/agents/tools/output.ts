@@ -61,7 +61,7 @@ export async function capOutput(text: string, context: Destination): Promise<str
   } finally {
     await handle.close();
   }
-  return `${head}\n\n[Truncated. The whole text is in ${path}]`;
+  return `${head}\n\n[Truncated. The full text is in ${path}]`;
 }
 
 /** The file for the output of a call. A repeated attempt at the call overwrites it. */

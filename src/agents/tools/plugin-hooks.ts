@@ -18,7 +18,7 @@ const Group = z.object({
       type: z.string(),
       command: z.string().min(1).optional(),
       timeout: z.number().positive().max(MAX_TIMEOUT_S).optional(),
-      env: z.array(z.string().regex(/^[A-Za-z_]\w*$/, "is not the name of a variable")).optional(),
+      env: z.array(z.string().regex(/^[A-Za-z_]\w*$/, "is not a valid variable name")).optional(),
     }),
   ),
 });

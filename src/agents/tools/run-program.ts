@@ -73,7 +73,7 @@ export async function runProgram(
 function outputNotes({ bytes, file, flaw }: ShownOutput): string[] {
   const notes: string[] = [];
   if (file !== undefined)
-    notes.push(`Truncated to the end of ${bytes} bytes of output. The whole output is in ${file}`);
+    notes.push(`Truncated to the end of ${bytes} bytes of output. The full output is in ${file}`);
   if (flaw !== undefined) notes.push(flaw);
   return notes;
 }

@@ -126,7 +126,7 @@ describe.skipIf(sandbox === undefined)("in the sandbox", () => {
   test("what a tool result points at can be read, and not be changed", async () => {
     using files = sandboxed();
     const text = await bash(files.context, "seq 3000");
-    const path = /The whole output is in (\S+)\]/.exec(text)![1]!;
+    const path = /The full output is in (\S+)\]/.exec(text)![1]!;
     expect(await bash(files.context, `head -1 ${path}; echo x > ${path}`)).toMatch(
       /^1\n.*Read-only file system/,
     );

@@ -64,7 +64,7 @@ test("long instructions are cut and kept in a file, and those that are far too l
   using files = testWorkspace();
   const tool = createSkillTool(async () => [pdf(files, "x".repeat(60 * 1024))]);
   expect((await callTool(tool, { name: "pdf" }, files.context)).text).toMatch(
-    /The whole text is in .*turn-1-0\.txt\]$/,
+    /The full text is in .*turn-1-0\.txt\]$/,
   );
   const longer = createSkillTool(async () => [pdf(files, "x".repeat(MAX_SKILL_BYTES + 1))]);
   await expect(callTool(longer, { name: "pdf" }, files.context)).rejects.toMatchObject({

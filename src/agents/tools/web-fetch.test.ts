@@ -122,7 +122,7 @@ test("of a long page the beginning is shown, and all of it is in a file", async 
   const tool = createWebFetchTool({ web: played.web });
   const { text } = await callTool(tool, { url: "http://example.com" }, files.context);
   const path = join(files.context.outputFolder, "turn-1-0.txt");
-  expect(text).toContain(`[Truncated. The whole text is in ${path}]\n\n[200 `);
+  expect(text).toContain(`[Truncated. The full text is in ${path}]\n\n[200 `);
   expect(readFileSync(path, "utf8")).toBe(body.trimEnd());
 });
 
@@ -143,7 +143,7 @@ test("a page that is packed in an unknown way, or badly, is an error that says s
     await expect(fetchPage(played, "http://example.com")).rejects.toMatchObject({ code: "tool_failed" });
   }
   await using broken = await playWeb(page("text/plain", "no gzip", { "content-encoding": "gzip" }));
-  expect((await fetchPage(broken, "http://example.com")).text).toContain("only 0 bytes of the page arrived");
+  expect((await fetchPage(broken, "http://example.com")).text).toContain("received only 0 bytes of the page");
 });
 
 test.each([
@@ -181,7 +181,7 @@ test("a page that comes too slowly is shown as far as it came", async () => {
   const tool = createWebFetchTool({ web: played.web, timeoutMs: 2000 });
   const { text } = await callTool(tool, { url: "http://example.com" }, files.context);
   expect(text).toContain("begun\n\n[200 ");
-  expect(text).toContain("[The connection broke: only 5 bytes of the page arrived]");
+  expect(text).toContain("[Connection lost: received only 5 bytes of the page]");
   await closed.promise;
 });
 
@@ -190,7 +190,7 @@ test("a page that breaks off is shown as far as it came", async () => {
     response.writeHead(200, { "content-type": "text/plain", "content-length": "1000" });
     response.write("begun", () => response.destroy());
   });
-  expect((await fetchPage(played, "http://example.com")).text).toContain("only 5 bytes of the page arrived");
+  expect((await fetchPage(played, "http://example.com")).text).toContain("received only 5 bytes of the page");
 });
 
 test("a server that does not answer in time is an error that says so", async () => {

@@ -110,7 +110,7 @@ export function openTimer({ clock, store, isJudged, accept, log }: TimerPorts): 
     isWanted: () => isJudged("received", TIMER_ADAPTER),
     lastBefore: (minuteMs) => lastMinute(store.events, minuteMs),
     accept,
-    onProblem: (error) => log(`The timer waits because its event could not be stored: ${String(error)}`),
+    onProblem: (error) => log(`The timer is waiting: cannot store its event: ${String(error)}`),
   });
 }
 

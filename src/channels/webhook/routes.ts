@@ -5,7 +5,7 @@ import { route } from "../../feature/route.ts";
 export const webhookRoute = route({
   method: "post",
   path: "/webhooks/:name",
-  summary: "Take a webhook in; its signature is checked, and it needs no token",
+  summary: "Receive a webhook; it is authenticated by its signature, not by a token",
   open: true,
   answers: { 200: "text/plain", 202: schemas.EventAccepted },
   async handle({ params, header, bytes }, { cortex }) {

@@ -114,7 +114,7 @@ function tooOld(signedAtMs: number, nowMs: number): CortexError {
   const where = signedAtMs < nowMs ? "ago" : "in the future";
   return refused(
     `The request was signed ${seconds} s ${where} (limit ${TIMESTAMP_WINDOW_MS / 1_000} s)`,
-    "Synchronize the clocks of both ends; sign an old request again.",
+    "Synchronize the clocks of both ends, or sign the request again.",
   );
 }
 

@@ -24,7 +24,7 @@ export function openSubAgents(ports: Ports): Required<Pick<OpenFeature, "agentFo
   let pool: Promise<ProcessPool> | undefined;
   const usePool = (): Promise<ProcessPool> => (pool ??= openPool(strayFile, ports));
   if (existsSync(strayFile)) {
-    usePool().catch((error: unknown) => log(`Stray sub-agent processes were not ended: ${String(error)}`));
+    usePool().catch((error: unknown) => log(`Cannot kill stray sub-agent processes: ${String(error)}`));
   }
   return {
     agentFor(profile, work) {

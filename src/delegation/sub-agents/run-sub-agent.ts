@@ -60,7 +60,7 @@ async function openModel(
         "model_unconfigured",
         `Backend "${backend as string}" of profile "${name}" is not available`,
         {
-          hint: "A sub-agent works with the backends pi and offline.",
+          hint: "Sub-agents support the backends pi and offline.",
         },
       );
   }

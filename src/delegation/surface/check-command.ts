@@ -43,7 +43,7 @@ function secondsOf(word: string | undefined): number {
   if (word === undefined) return CHECK_LIMITS.answerMs / 1_000;
   const seconds = Number(word);
   if (Number.isInteger(seconds) && seconds >= 1 && seconds <= MAX_SECONDS) return seconds;
-  throw new CortexError("usage", `"${word}" is not a number of seconds`, {
-    hint: `Give a whole number from 1 to ${MAX_SECONDS}.`,
+  throw new CortexError("usage", `Invalid number of seconds "${word}"`, {
+    hint: `Use a whole number from 1 to ${MAX_SECONDS}.`,
   });
 }

@@ -50,16 +50,16 @@ export const task = z
   .trim()
   .min(1)
   .max(MAX_TASK_LENGTH)
-  .describe("All that the worker needs to know: it knows nothing of this conversation");
+  .describe("Everything the worker needs to know: it cannot see this conversation");
 export const name = z.string().trim().min(1).max(MAX_NAME_LENGTH);
 
 const parameters = z.strictObject({
-  agent: name.optional().describe("Who does it. Yourself, in a session of its own, unless given"),
-  type: name.optional().describe("A type of sub-agent, for its tools and limits"),
+  agent: name.optional().describe("The agent that does it (default: yourself, in a new session)"),
+  type: name.optional().describe("Sub-agent type, which sets its tools and limits"),
   task,
-  session: name.optional().describe("A session of an earlier worker, to go on there, or a new label"),
-  profile: name.optional().describe("The profile that it runs on"),
-  wait: z.boolean().optional().describe("Wait for the result. Otherwise it comes as a message later"),
+  session: name.optional().describe("Session of an earlier worker to continue, or a new label"),
+  profile: name.optional().describe("Its model profile"),
+  wait: z.boolean().optional().describe("Wait for the result. Otherwise it arrives later as a message"),
 });
 
 /** What tools that reach another agent have in common. */
@@ -77,8 +77,8 @@ export function createDispatchTool(use: () => DelegationPorts): Tool {
   return defineTool({
     name: "dispatch_to_agent",
     description:
-      "Gives work to a worker with a session of its own. With wait, its result is the result of this call; several such calls at " +
-      "once run at the same time. Without, the worker goes on by itself, and its result comes to you as one message.",
+      "Delegates work to a worker with its own session. With wait, this call returns the result; several such calls at " +
+      "once run in parallel. Without, the worker runs in the background, and its result arrives as one message.",
     parameters,
     ...REACHING,
     async run(params, context) {
@@ -186,7 +186,7 @@ function workerOf({
 
 function answer({ id, session }: DelegationHandle, wait: boolean) {
   if (wait) return { kind: "suspend", waitKind: "child", detail: { delegation: id, session } } as const;
-  const text = `The work is given to ${session}. Its result comes to you as a message; go on with something else, or end your turn.`;
+  const text = `Delegated to ${session}. The result will arrive as a message; continue with other work, or end your turn.`;
   return { text, details: { delegation: id, session }, childSession: session } satisfies ToolResult;
 }
 

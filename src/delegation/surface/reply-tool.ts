@@ -23,7 +23,7 @@ export function createReplyTool(use: () => DelegationPorts): Tool {
   return defineTool({
     name: REPLY_TOOL,
     description:
-      "Sends an answer at once to whoever wrote to you or gave you the work, while you go on. Your last answer is then not sent " +
+      "Sends an answer immediately to the sender of your message or task, while you continue. Your final answer is not sent " +
       "again if it is the same, or only NO_REPLY.",
     parameters,
     writes: true,
@@ -47,17 +47,17 @@ async function reply(content: string, caller: Caller, ports: DelegationPorts): P
   if (delivery !== undefined) {
     const { session, epoch, run } = context;
     await store.outbox.add({ session, epoch }, run, { ...delivery, content: delivery.content ?? content });
-    return `The answer is on its way to ${delivery.target.place} on ${delivery.target.channel}.`;
+    return `Answer to ${delivery.target.place} on ${delivery.target.channel} queued.`;
   }
   const stamp = stampOf(answered.event);
   const sender =
     stamp === undefined || stamp.kind === "report" ? undefined : await store.sessions.get(stamp.from.session);
   if (sender !== undefined) {
     await sendToSession(targetOf(sender), content, caller, ports);
-    return `The answer to ${sender.key} is on its way.`;
+    return `Answer to ${sender.key} queued.`;
   }
   await record(content, answered, context, ports);
-  return "The answer is in the ledger, where whoever wrote reads it.";
+  return "Answer recorded in the ledger, where the sender reads it.";
 }
 
 /** The owner at a terminal has no address, and reads replies in the ledger as they read the answer. */

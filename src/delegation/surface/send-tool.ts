@@ -12,7 +12,7 @@ import { findRecipient } from "../kin.ts";
 import { sendToSession } from "../send.ts";
 
 const parameters = z.strictObject({
-  to: name.describe("manager (whoever gave you the work), an agent's id, or a session"),
+  to: name.describe("manager (the assigner of your work), an agent id, or a session"),
   content: z.string().trim().min(1).max(MAX_TASK_LENGTH),
 });
 
@@ -20,8 +20,8 @@ export function createSendTool(use: () => DelegationPorts): Tool {
   return defineTool({
     name: "send_message_to_agent",
     description:
-      "Sends a message to another agent: a question to the manager, or a word to a worker while it works. It is no order to do " +
-      "work and brings no result; an answer, if there is one, comes as a message.",
+      "Sends a message to another agent: a question to the manager, or a note to a running worker. It assigns no " +
+      "work and returns no result; any answer arrives as a message.",
     parameters,
     ...REACHING,
     async run({ to, content }, context) {
@@ -32,7 +32,7 @@ export function createSendTool(use: () => DelegationPorts): Tool {
       if (target.session === context.session) throw recipientIsSelf();
       await sendToSession(target, content, caller, ports);
       return {
-        text: `The message to ${target.session} is on its way.`,
+        text: `Message to ${target.session} queued.`,
         details: { session: target.session },
       };
     },

@@ -19,31 +19,27 @@ const MAX_PROMPT_LENGTH = 50_000;
 const MAX_TIMEOUT_MS = 86_400_000;
 
 const parameters = z.strictObject({
-  type: name.describe("Its type, which says what it can do"),
+  type: name.describe("Sub-agent type"),
   task,
-  agent: name.optional().describe("Whose workspace and settings it has. Your own, unless given"),
-  profile: name.optional().describe("The profile that it runs on"),
+  agent: name.optional().describe("Agent whose workspace and settings it uses (default: yours)"),
+  profile: name.optional().describe("Its model profile"),
   systemPrompt: z
     .string()
     .trim()
     .min(1)
     .max(MAX_PROMPT_LENGTH)
     .optional()
-    .describe("Instead of that of its type"),
-  tools: z.array(name).max(MAX_TOOLS).optional().describe("Of the tools of its type, those that it has"),
-  maxTurns: z
-    .int()
-    .min(1)
-    .optional()
-    .describe("How often it may call the model: at most as often as its type"),
-  timeoutMs: z.int().min(1).max(MAX_TIMEOUT_MS).optional().describe("How long it may take"),
+    .describe("Replaces the system prompt of its type"),
+  tools: z.array(name).max(MAX_TOOLS).optional().describe("Subset of its type's tools"),
+  maxTurns: z.int().min(1).optional().describe("Maximum number of model calls, up to the limit of its type"),
+  timeoutMs: z.int().min(1).max(MAX_TIMEOUT_MS).optional().describe("Timeout in milliseconds"),
 });
 
 export function createSubAgentTool(use: () => DelegationPorts, config: () => Config): Tool {
   return defineTool({
     name: "sub_agent",
     description:
-      "Has work done by a sub-agent in a process of its own, and gives its result. Several calls at once run at the same time.",
+      "Delegates work to a sub-agent in its own process and returns the result. Several calls at once run in parallel.",
     parameters,
     guidance: subAgentGuidance(config),
     ...REACHING,

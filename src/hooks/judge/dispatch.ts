@@ -85,7 +85,7 @@ export async function dispatchOfHook(
 /** Follows the context of a hook that answered after the turn of its event had begun. */
 function lateText(hook: string, { content }: StoredEvent): string {
   const said = content === null ? "" : `, on the message: ${firstWords(content)}`;
-  return `(Late: the above is what the hook ${hook} has to say${said})`;
+  return `(Late: the above is from the hook ${hook}${said})`;
 }
 
 const MAX_QUOTE_LENGTH = 200;

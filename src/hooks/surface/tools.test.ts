@@ -53,7 +53,7 @@ async function open() {
 test("what an agent writes is known as such, disabled, and says what is to be done", async () => {
   await using scene = await open();
   const { text } = await scene.call("create_hook", mails);
-  expect(text).toContain("is written and disabled");
+  expect(text).toContain("it is disabled");
   expect(text).toContain("cortex hooks enable mails");
   expect(await scene.store.hooks.get("mails")).toMatchObject({
     description: "Looks at mails",
@@ -102,11 +102,11 @@ test("every call to enable a hook asks a person, and every change does where oth
   );
 
   await scene.call("create_hook", mails);
-  expect((await scene.call("enable_hook", { name: "mails" })).text).toBe("The hook mails is active.");
+  expect((await scene.call("enable_hook", { name: "mails" })).text).toBe("Hook mails is active.");
   expect((await scene.call("list_hooks", {})).text).toBe(
     "- mails (active, persistent, written by an agent, fired 0 times): Looks at mails",
   );
-  expect((await scene.call("disable_hook", { name: "mails" })).text).toBe("The hook mails is disabled.");
+  expect((await scene.call("disable_hook", { name: "mails" })).text).toBe("Hook mails is disabled.");
 });
 
 test("there may be no hooks", async () => {

@@ -24,7 +24,7 @@ const TIMEOUT_MS = 30_000;
 const WRITTEN_BY_AGENT = "@origin agent";
 
 const name = z.string().min(1).max(64);
-const NOT_THE_OWNERS = "hooks are the owner's, and this conversation holds text by others";
+const NOT_THE_OWNERS = "hooks belong to the owner, and this conversation contains text from others";
 
 type HookActions = Pick<Hooks, "list" | "add" | "setEnabled">;
 
@@ -37,8 +37,8 @@ function createTool(use: () => HookActions): Tool {
   return defineTool({
     name: "create_hook",
     description:
-      "Writes a hook: a TypeScript program that is asked about every event (message, webhook, timer, file) and may " +
-      "send it to a session. It starts disabled; a person reads and enables it. Its code exports a default async " +
+      "Writes a hook: a TypeScript program that judges every event (message, webhook, timer, file) and may " +
+      "send it to a session. It starts disabled until a person reviews and enables it. Its code exports a default async " +
       'function (ctx) that returns {fire: false} or {fire: true, routing: {session: "main"}, context: {prompt}}, and ' +
       'an optional filter such as {channels: ["email"], senders: [], match: "(?i)invoice"} or {channels: ["timer"], ' +
       'cron: "0 9 * * 1"}. ctx has event, query(sql, params), search(text), llm(prompt, {json}), now.',
@@ -70,8 +70,8 @@ function createTool(use: () => HookActions): Tool {
       const { state } = await hooks.add(name, `${header}${code.trim()}\n`);
       return {
         text:
-          `The hook ${name} is written and ${state}. A person has to enable it: \`cortex hooks show ${name}\`, then ` +
-          `\`cortex hooks enable ${name}\`; or call enable_hook, which asks.`,
+          `Wrote hook ${name}; it is ${state}. A person must enable it: \`cortex hooks show ${name}\`, then ` +
+          `\`cortex hooks enable ${name}\`; or call enable_hook, which requests approval.`,
       };
     },
   });
@@ -97,17 +97,17 @@ function listTool(use: () => HookActions): Tool {
 function enableTool(use: () => HookActions): Tool {
   return defineTool({
     name: "enable_hook",
-    description: "Lets a hook judge events from now on. A person is asked first.",
+    description: "Enables a hook, with a person's approval.",
     parameters: z.strictObject({ name }),
     writes: true,
     repeatable: true,
     timeoutMs: TIMEOUT_MS,
     // The error of a hook that cannot be loaded quotes its code.
     trust: { untrusted: true, private: true },
-    asks: "a hook that is enabled decides for itself; read it with `cortex hooks show` first",
+    asks: "an enabled hook acts on its own; read it with `cortex hooks show` first",
     async run({ name }) {
       const { state, error } = await use().setEnabled(name, true);
-      return { text: `The hook ${name} is ${state}${error === undefined ? "" : `: ${error}`}.` };
+      return { text: `Hook ${name} is ${state}${error === undefined ? "" : `: ${error}`}.` };
     },
   });
 }
@@ -116,7 +116,7 @@ function disableTool(use: () => HookActions): Tool {
   return defineTool({
     name: "disable_hook",
     description:
-      "Keeps a hook from judging events until it is enabled again. In a conversation with others, a person is asked first.",
+      "Disables a hook until it is enabled again. In a conversation with others, this needs a person's approval.",
     parameters: z.strictObject({ name }),
     writes: true,
     repeatable: true,
@@ -127,7 +127,7 @@ function disableTool(use: () => HookActions): Tool {
     errorTrust: { private: true },
     async run({ name }) {
       const { state } = await use().setEnabled(name, false);
-      return { text: `The hook ${name} is ${state}.` };
+      return { text: `Hook ${name} is ${state}.` };
     },
   });
 }

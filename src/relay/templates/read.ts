@@ -187,7 +187,7 @@ async function readBinding(
   if (found !== undefined) findings.push(...checkBinding(value, found.loose, known.bound));
   else if (name !== "") {
     const hint =
-      known.shells.size === 0 ? "There are no shells yet." : suggest(name, [...known.shells.keys()]);
+      known.shells.size === 0 ? "No shells are defined yet." : suggest(name, [...known.shells.keys()]);
     findings.push(errorAt(["shell"], `unknown shell ${quote(name)}`, hint));
   }
   if (!report(entry, findings, reading) || found?.shell === undefined) return undefined;

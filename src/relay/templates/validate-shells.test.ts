@@ -14,7 +14,7 @@ const ERRORS: Mistaken[] = [
     { binding: { shell: "pair" } },
     "templates.bound.shell",
     'unknown shell "pair"',
-    "There are no shells yet.",
+    "No shells are defined yet.",
   ],
   [
     { binding: { shell: "pair" }, shell: {} },

@@ -41,7 +41,7 @@ function checkMembers(members: readonly Member[], known: KnownAgents): EntryFind
   return members.flatMap(({ name, path, hasPrompt }, index) => {
     const findings: EntryFinding[] = [];
     if (name !== ACTIVE_AGENT && !known.has(name)) {
-      const hint = known.size === 0 ? "There are no agents yet." : suggest(name, [...known.keys()]);
+      const hint = known.size === 0 ? "No agents are defined yet." : suggest(name, [...known.keys()]);
       findings.push(errorAt(path, `unknown agent ${quote(name)}`, hint));
     }
     if (members.findIndex((member) => member.name === name) < index) {

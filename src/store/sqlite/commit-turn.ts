@@ -25,7 +25,7 @@ import { prepareUnjudged } from "./unjudged.ts";
 import { type Decoded, list, number, optional, record, text, textOf, textOrNull } from "./wire.ts";
 
 /** The reason that an aborted turn gives the work it has delegated. */
-const CALLER_ABORTED = "the turn that gave the work was aborted";
+const CALLER_ABORTED = "the delegating turn was aborted";
 
 export interface FinishedRow {
   readonly next: ClaimRow | undefined;

@@ -14,7 +14,7 @@ import { prepareWaitingTurns } from "./waiting-turns.ts";
 import { optional, record, text, words } from "./wire.ts";
 
 /** The reason that a deadline gives the run it aborts. */
-const TIMED_OUT = "the time for it is over";
+const TIMED_OUT = "timed out";
 
 interface DelegationRow {
   readonly key: number;

@@ -57,7 +57,7 @@ function query(database: Database, sql: string, params: readonly SqlValue[], max
   const leading = /^(?:\s|--[^\n]*(?:\n|$)|\/\*[\s\S]*?\*\/)*(select|with|values)\b/i;
   if (!leading.test(sql)) throw refused("it does not begin with select, with or values");
   const statement = prepare(database, sql);
-  if (!statement.reader || !statement.readonly) throw refused("it would change something");
+  if (!statement.reader || !statement.readonly) throw refused("it would change data");
   const rows: Row[] = [];
   let bytes = 0;
   for (const row of statement.iterate(...params)) {

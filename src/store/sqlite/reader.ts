@@ -102,7 +102,7 @@ export class Reader {
       this.#child ??= this.#open();
       this.#child.send(request);
     } catch (cause) {
-      this.#settle()?.reject(failed("it could not be handed to the process that answers queries", cause));
+      this.#settle()?.reject(failed("it could not be sent to the query process", cause));
       this.#next();
     }
   }
@@ -153,7 +153,7 @@ export class Reader {
   #lose(child: ChildProcess, cause: unknown): void {
     if (this.#child !== child) return; // it was ended on purpose
     this.#child = undefined;
-    this.#settle()?.reject(failed("the process that answers queries has ended", cause));
+    this.#settle()?.reject(failed("the query process has exited", cause));
     this.#next();
   }
 }

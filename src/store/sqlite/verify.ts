@@ -83,7 +83,7 @@ function problemOf(row: VerifiedRow, content: Content): string | undefined {
   if (row.parent !== null && row.parent_hash === null) return "its parent is missing";
   if (row.depth !== (row.parent_depth ?? -1) + 1) return "its depth is not one more than its parent's";
   if (row.tool_calls !== content.toolCalls.length) return "the number of its tool calls has changed";
-  if (row.pruned_ms !== null) return isEmpty(content) ? undefined : "it was pruned, and says something";
+  if (row.pruned_ms !== null) return isEmpty(content) ? undefined : "it was pruned but still has content";
   const hash = turnHash(row.parent_hash ?? undefined, content.messages, content.toolCalls);
   return hash.equals(row.hash) ? undefined : "its content does not match its hash";
 }

@@ -53,7 +53,7 @@ export function taskRemoved(place: Pick<TeamProblem, "file" | "line">, title: st
     ...place,
     rule: "task-removed",
     message: `${JSON.stringify(title)} vanished from tasks.md: a person removed it, or a program saved an older copy`,
-    hint: "Nobody works on it. Move it back to tasks.md with the status ready, or delete it here.",
+    hint: "It is inactive. Move it back to tasks.md with the status ready, or delete it here.",
   };
 }
 

@@ -174,7 +174,7 @@ export class TeamReader {
     const more = removed.length - titles.length;
     const all = `${titles.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
     return [
-      `Removed from tasks.md, and nobody works on them: ${all}. Move them back or delete them in ${path}.`,
+      `Removed from tasks.md, and no longer worked on: ${all}. Move them back or delete them in ${path}.`,
     ];
   }
 

@@ -131,7 +131,7 @@ function keepAside({ file, path, log }: TeamFile, tasks: readonly AddedTask[]): 
   const titles = tasks.map(({ title }) => JSON.stringify(title.trim())).join(", ");
   try {
     setAside(removedBeside(file), shown, tasks);
-    log(`team: ${titles} vanished from ${path}; a copy is in ${shown}, and nobody works on it`);
+    log(`team: ${titles} vanished from ${path}; an inactive copy is in ${shown}`);
   } catch (error) {
     log(`team: ${titles} vanished from ${path}; cannot write a copy to ${shown}: ${messageOf(error)}`);
   }

@@ -36,7 +36,7 @@ function flagTool(ports: () => Ports): Tool {
     name: FLAG_TOOL,
     description:
       "Flags the task that you are working on, because you cannot do it or it does not fit your role. It stays in progress with " +
-      "the reason, the coordinator is notified, and nobody works on it until someone edits it.",
+      "the reason, the coordinator is notified, and members skip it until it is edited.",
     parameters: z.strictObject({
       reason: line(MAX_REASON_LENGTH).describe("What blocks you, and what needs to be done about it"),
     }),

@@ -74,5 +74,5 @@ export const nameAttacks: readonly Attack[] = alternating(CALLS, ENTRIES).map(([
   agent: "clerk",
   steps: [[order]],
   fate: "refused",
-  because: /There is no tool|is not allowed/,
+  because: /Unknown tool|is not allowed/,
 }));
