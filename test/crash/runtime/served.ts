@@ -134,7 +134,7 @@ export function startServed(
   death: { readonly point: string; readonly count: number } | undefined,
 ): Served {
   const { PATH, TMPDIR } = process.env;
-  const child = spawn(process.execPath, [join(source, "bin", "cortex.js"), "up", "--port", "0"], {
+  const child = spawn(process.execPath, [join(source, "bin", "cortex.js"), "up", "--port", "0", "--json"], {
     stdio: ["ignore", "pipe", "pipe"],
     env: {
       PATH,
@@ -158,16 +158,13 @@ export function startServed(
   let said = "";
   child.stdout.setEncoding("utf8").on("data", (text: string) => {
     said += text;
-    if (said.includes("Ctrl-C stops it.")) up.resolve(readUp(said, home));
+    if (said.includes("\n")) up.resolve(readUp(said, home));
   });
   void ended.then(() => up.resolve(undefined));
   return { up: up.promise, ended, signal: (name) => void child.kill(name) };
 }
 
 function readUp(said: string, home: string): Up {
-  const url = /^Cortex is up at (http:[^\s,]+)/m.exec(said);
-  if (url === null) throw new Error(`It does not say where it is: ${said}`);
-  const resumed = /^It is back, and has resumed (\d+) turns?\.$/m.exec(said);
-  const token = readFileSync(placesIn(home).token, "utf8").trim();
-  return { url: url[1]!, token, resumed: Number(resumed?.[1] ?? 0) };
+  const { url, resumed } = JSON.parse(said.slice(0, said.indexOf("\n"))) as Omit<Up, "token">;
+  return { url, token: readFileSync(placesIn(home).token, "utf8").trim(), resumed };
 }
