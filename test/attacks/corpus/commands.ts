@@ -141,7 +141,7 @@ export const unsandboxedAttacks: readonly Attack[] = orders
 /** Where a sandbox is required and there is none, none is run. */
 export const requiringAttacks: readonly Attack[] = orders
   .filter((_, index) => index % 6 === 1)
-  .map((order) => attack(order, "page", "refused", /sandbox only/));
+  .map((order) => attack(order, "page", "refused", /require a sandbox/));
 
 /** Where the owner has switched it off, whoever is not the owner needs a yes all the same. */
 export const plainAttacks: readonly Attack[] = orders
