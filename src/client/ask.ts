@@ -18,7 +18,7 @@ export interface Request {
   readonly signal?: AbortSignal;
 }
 
-export interface ServerAnswer<Body> {
+interface ServerAnswer<Body> {
   readonly status: number;
   readonly body: Body;
 }

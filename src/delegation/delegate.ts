@@ -37,7 +37,7 @@ export interface Order {
 export type DelegationHandle = Pick<Delegation, "id" | "session">;
 
 /** Recorded with a delegation, for the report of its end. A type, not an interface: it is stored as JSON. */
-export type DelegationDetail = {
+type DelegationDetail = {
   /** The event that led to the caller's turn: the report goes back there. */
   readonly cause?: EventId;
   readonly type?: string;

@@ -165,7 +165,7 @@ function passes(error: unknown): boolean {
 }
 
 /** What this process remembers of a delivery between claims. */
-export interface Course {
+interface Course {
   /** Failed attempts in a row, not counting claims while the channel was not ready. */
   failures: number;
   /** Since when it waits to be sent. */

@@ -13,7 +13,7 @@ export interface StageTime {
   readonly cpuMs: number | null;
 }
 
-export interface LedgerTimes {
+interface LedgerTimes {
   /** The first message of the turn. */
   readonly item: QueueItem | undefined;
   readonly hooks: readonly HookRun[];

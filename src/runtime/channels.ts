@@ -6,7 +6,7 @@ import type { Settings } from "../config/settings.ts";
 /** On these, people read answers in the ledger. */
 const IN_THE_LEDGER = ["cli", "http", "web"];
 
-export interface Channels {
+interface Channels {
   readonly find: (name: string) => Channel | undefined;
   readonly names: () => readonly string[];
 }

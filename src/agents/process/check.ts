@@ -26,7 +26,7 @@ import {
 } from "./looks.ts";
 import type { ProbeOptions } from "./probe.ts";
 
-export interface CheckOptions extends ProbeOptions {
+interface CheckOptions extends ProbeOptions {
   readonly limits?: Partial<CheckLimits>;
   /** Called with each result as soon as it is known. */
   readonly onResult?: (result: CheckResult) => void;

@@ -1,7 +1,7 @@
 /** What a hook's file says about itself, read from its text without running it. */
 import type { HookMode, HookOrigin } from "../../store/store.ts";
 
-export interface Header {
+interface Header {
   readonly title?: string;
   readonly description?: string;
   readonly mode?: HookMode;
@@ -12,7 +12,7 @@ export interface Header {
 }
 
 /** hook: to be loaded. unfinished: looks like a hook but exports none. other: not a hook. */
-export type ScriptKind = "hook" | "unfinished" | "other";
+type ScriptKind = "hook" | "unfinished" | "other";
 
 export const NO_DEFAULT_EXPORT = "No default export: write `export default async function (ctx) { … }`";
 

@@ -20,7 +20,7 @@ export interface HookScript {
   readonly isLoadable: boolean;
 }
 
-export interface HooksFolder {
+interface HooksFolder {
   readonly scripts: readonly HookScript[];
   /** Covers every script in it: hooks import from one another. */
   readonly digest: string;

@@ -1,5 +1,5 @@
 /** The text of new hooks: the templates of `cortex hooks new`, and the header of hooks written by agents. */
-export interface HookHeader {
+interface HookHeader {
   readonly title: string;
   readonly description: string;
   readonly mode: "persistent" | "one-shot";
@@ -41,7 +41,7 @@ const messageTemplate = (): string => `import type { Filter, HookContext, HookRe
  * The events that the hook judges. All given conditions must hold; omitted ones match everything.
  * Patterns are RE2: (?i) ignores case, and there are no backreferences.
  */
-export const filter: Filter = {
+const filter: Filter = {
   channels: ["email"],
   // senders: ["ada@example.com"],
   // directions: ["received"],
@@ -79,7 +79,7 @@ const scheduleTemplate = (
  * \`cortex hooks next\` shows the upcoming runs. With catchUp "once", the hook fires once for times that were missed
  * while Cortex was down.
  */
-export const filter: Filter = { channels: ["timer"], cron: ${JSON.stringify(schedule)}, catchUp: "skip" };
+const filter: Filter = { channels: ["timer"], cron: ${JSON.stringify(schedule)}, catchUp: "skip" };
 
 export default async function (): Promise<HookResult> {
   return {

@@ -43,7 +43,7 @@ type JudgePorts = Pick<Ports, "store" | "clock" | "slots" | "onChainEnded" | "lo
 };
 
 /** The hooks, and what answers for them. */
-export interface HookBench {
+interface HookBench {
   readonly catalogue: Catalogue;
   readonly pool: HookPool;
   readonly dispatchFor: DispatchFor;

@@ -11,7 +11,7 @@ import { type ChildProcess, launchModule } from "../../programs/launch.ts";
 import type { GuardLimits } from "./guard.ts";
 import type { FromLane, LaneData, ToLane } from "./lane-protocol.ts";
 
-export interface LaneOptions<Call> {
+interface LaneOptions<Call> {
   readonly data: Omit<LaneData, "guard">;
   readonly limits: GuardLimits;
   /** The environment variables configured for hooks. */

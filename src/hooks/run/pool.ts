@@ -13,7 +13,7 @@ import type { HookEvent } from "../hook.ts";
 import { Lane, type LaneEnd } from "./lane.ts";
 import type { Ask, FromLane, HookSource, HookInspection, LaneData, ServiceCall } from "./lane-protocol.ts";
 
-export interface HookPoolOptions {
+interface HookPoolOptions {
   readonly data: Omit<LaneData, "guard">;
   /** The environment variables configured for hooks, read for each new process. */
   readonly variables?: () => Readonly<Record<string, string>>;

@@ -3,14 +3,14 @@ import { nextFire, parseSchedule } from "../../model/schedule.ts";
 import type { StoredHook } from "../../store/store.ts";
 import { isoTime } from "../../feature/views.ts";
 
-export interface Due {
+interface Due {
   readonly hook: string;
   readonly schedule: string;
   readonly timezone: string;
   readonly at: string;
 }
 
-export interface UpcomingOptions {
+interface UpcomingOptions {
   readonly afterMs: number;
   /** The configured one, for schedules without their own. */
   readonly timezone: string;

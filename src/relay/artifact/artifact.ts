@@ -53,7 +53,7 @@ export async function removeWorkspace(home: string, id: string): Promise<void> {
   await rm(workspaceOf(home, id).path, { recursive: true, force: true });
 }
 
-export type ArtifactRead =
+type ArtifactRead =
   | { readonly kind: "read"; readonly text: string; readonly hash: string }
   | { readonly kind: "missing" }
   /** The predicate of "the artifact". */

@@ -23,7 +23,7 @@ export const STOP_REASONS = [
 ] as const;
 export type StopReason = (typeof STOP_REASONS)[number];
 
-export interface ThreadRecord {
+interface ThreadRecord {
   /** `thr_` and 8 hexadecimal digits. */
   readonly id: RelayId;
   /** "default": a chat message. Null: a single agent. */

@@ -48,7 +48,7 @@ function reach(
   return [...reached.values()];
 }
 
-export interface ConvergenceReading {
+interface ConvergenceReading {
   readonly transition: number;
   readonly reading: Reading;
   /** Whether the template sets `onMarker`; otherwise the reading is inferred. */

@@ -16,7 +16,7 @@ interface ParentRow {
 }
 
 /** What the row of a new turn needs to know about its ancestors. */
-export interface TurnPosition {
+interface TurnPosition {
   readonly depth: number;
   readonly jump: number | null;
   readonly parentHash: Buffer | undefined;

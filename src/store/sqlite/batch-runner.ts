@@ -20,7 +20,7 @@ interface Prepared {
   readonly run: (input: unknown, moment: Moment) => unknown;
 }
 
-export interface BatchRunner {
+interface BatchRunner {
   run(batch: Batch): Reply;
   /** Copies the rest of the write-ahead log into the database. */
   checkpoint(): void;

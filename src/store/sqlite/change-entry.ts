@@ -113,10 +113,10 @@ export const HOOK_STATE_CODES = [
   "open",
 ] as const satisfies readonly HookState[];
 
-export type HookOutcome = Extract<ChangeBody, { kind: "hook_run" }>["outcome"];
+type HookOutcome = Extract<ChangeBody, { kind: "hook_run" }>["outcome"];
 
 export const HOOK_OUTCOMES = ["fired", "failed"] as const satisfies readonly HookOutcome[];
 
-export type SessionChange = Extract<ChangeBody, { kind: "session" }>["what"];
+type SessionChange = Extract<ChangeBody, { kind: "session" }>["what"];
 
 export const SESSION_CHANGES = ["forked", "reset", "configured"] as const satisfies readonly SessionChange[];

@@ -24,7 +24,7 @@ export const factsCodec = record({
 
 type FactsInput = Decoded<typeof factsCodec>;
 
-export interface TurnInput {
+interface TurnInput {
   readonly key: number;
   readonly id: string;
   readonly type: "normal" | "compaction";

@@ -15,7 +15,7 @@ import {
 } from "../../programs/git.ts";
 import { requireHarmlessConfig } from "../../programs/git-config.ts";
 
-export type RepositoryState =
+type RepositoryState =
   | { readonly kind: "ready"; readonly repository: Repository }
   /** No repository tracks this team. */
   | { readonly kind: "none"; readonly why: string }
