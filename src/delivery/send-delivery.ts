@@ -32,7 +32,7 @@ import {
   recordFailure,
   recordSent,
   type Sending,
-  type Work,
+  type SendWork,
 } from "./work.ts";
 import { inSlices, type Sliced } from "../model/in-slices.ts";
 import { chunkText } from "./chunk-text.ts";
@@ -49,7 +49,7 @@ export async function sendDelivery(claim: DeliveryClaim, parts: Sending): Promis
   if (channel === undefined) return die(describe(channelUnknown(claim.target.channel)), { ...parts, claim });
   const course = history.recall(claim, stored, clock());
   const maxAgeMs = channel.limits.maxAgeMs ?? DEFAULT_MAX_AGE_MS;
-  const work: Work = { ...parts, claim, stored, channel, course, expiresAtMs: course.sinceMs + maxAgeMs };
+  const work: SendWork = { ...parts, claim, stored, channel, course, expiresAtMs: course.sinceMs + maxAgeMs };
   if (clock() >= work.expiresAtMs) return die(expired(stored, maxAgeMs), work);
   if (!channel.isReady()) return postpone(notReady(work), work);
 
@@ -63,7 +63,7 @@ export async function sendDelivery(claim: DeliveryClaim, parts: Sending): Promis
   history.forget(claim.delivery);
 }
 
-function notReady({ claim, channel }: Work): Postponement {
+function notReady({ claim, channel }: SendWork): Postponement {
   const doubtful = claim.chunks.findIndex(isDoubtful);
   return {
     reason: `The channel "${channel.name}" is not ready.`,
@@ -73,7 +73,7 @@ function notReady({ claim, channel }: Work): Postponement {
 }
 
 /** Splits a delivery once: the plan in the store is final. No chunks: it is dead. */
-async function plan(work: Work): Promise<readonly Chunk[]> {
+async function plan(work: SendWork): Promise<readonly Chunk[]> {
   const { claim, channel, outbox } = work;
   let texts: readonly string[];
   try {
@@ -87,7 +87,7 @@ async function plan(work: Work): Promise<readonly Chunk[]> {
 }
 
 /** False: the claim has ended with this chunk. */
-async function sendChunk(place: number, chunks: readonly Chunk[], work: Work): Promise<boolean> {
+async function sendChunk(place: number, chunks: readonly Chunk[], work: SendWork): Promise<boolean> {
   const { claim, channel, outbox } = work;
   let doubtful = isDoubtful(chunks[place]!);
   const message = messageOf(place, chunks, work);
@@ -114,7 +114,7 @@ type Outcome =
   | { readonly kind: "sent"; readonly platformId: string | undefined }
   | { readonly kind: "failed"; readonly error: unknown };
 
-async function attempt(message: OutgoingMessage, { channel, cut }: Work): Promise<Outcome> {
+async function attempt(message: OutgoingMessage, { channel, cut }: SendWork): Promise<Outcome> {
   try {
     const { platformId } = await withDeadline((signal) => channel.send(message, signal), cut);
     return { kind: "sent", platformId };
@@ -123,7 +123,7 @@ async function attempt(message: OutgoingMessage, { channel, cut }: Work): Promis
   }
 }
 
-function messageOf(place: number, chunks: readonly Chunk[], { claim, stored }: Work): OutgoingMessage {
+function messageOf(place: number, chunks: readonly Chunk[], { claim, stored }: SendWork): OutgoingMessage {
   return {
     key: `${claim.delivery}-${place}`,
     delivery: claim.delivery,
@@ -145,7 +145,7 @@ type Resolution = "new" | "repeat" | "sent" | "ended";
  * Decides about a message that may have arrived. If the channel allows one repetition, that is recorded first, so that a
  * crash in between cannot make it two.
  */
-async function resolveDoubt(message: OutgoingMessage, work: Work): Promise<Resolution> {
+async function resolveDoubt(message: OutgoingMessage, work: SendWork): Promise<Resolution> {
   const { channel, course } = work;
   const place = message.chunk;
   if (channel.find !== undefined) {
@@ -169,7 +169,7 @@ type Search =
   | { readonly kind: "missing" }
   | { readonly kind: "failed"; readonly error: unknown };
 
-async function find(message: OutgoingMessage, { channel, cut }: Work): Promise<Search> {
+async function find(message: OutgoingMessage, { channel, cut }: SendWork): Promise<Search> {
   try {
     const found = await withDeadline(async (signal) => channel.find?.(message, signal), cut);
     return found === undefined ? { kind: "missing" } : { kind: "found", platformId: found.platformId };

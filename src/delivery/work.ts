@@ -26,7 +26,7 @@ export interface Sending extends SendPorts {
   readonly isOver: () => boolean;
 }
 
-export interface Work extends Sending {
+export interface SendWork extends Sending {
   readonly claim: DeliveryClaim;
   readonly stored: StoredDelivery;
   readonly channel: Channel;
@@ -35,17 +35,17 @@ export interface Work extends Sending {
 }
 
 /** Gives a chunk back to be sent once more, recorded before it happens. */
-export async function allowRepeat(place: number, { claim, stored, outbox, clock }: Work): Promise<void> {
+export async function allowRepeat(place: number, { claim, stored, outbox, clock }: SendWork): Promise<void> {
   const error = withWarning(place, stored.error ?? "");
   await outbox.settle(claim, place, { kind: "retry", error, retryAtMs: clock(), isRepeat: true });
 }
 
-export function isRepeat(place: number, { claim }: Work): boolean {
+export function isRepeat(place: number, { claim }: SendWork): boolean {
   return claim.chunks[place]?.isRepeat === true;
 }
 
 /** The error of a delivery that repeats a chunk warns about that. */
-function describeWithWarning(error: string, { claim }: Work): string {
+function describeWithWarning(error: string, { claim }: SendWork): string {
   const repeated = claim.chunks.findIndex((chunk) => chunk.isRepeat && chunk.state !== "sent");
   return repeated < 0 ? error : withWarning(repeated, error);
 }
@@ -54,7 +54,11 @@ function withWarning(place: number, error: string): string {
   return `Message ${place + 1} may arrive twice. ${error}`.trim();
 }
 
-export async function recordSent(place: number, platformId: string | undefined, work: Work): Promise<void> {
+export async function recordSent(
+  place: number,
+  platformId: string | undefined,
+  work: SendWork,
+): Promise<void> {
   const { claim, outbox, cut } = work;
   const sent = { kind: "sent" as const, ...(platformId === undefined ? {} : { platformId }) };
   await persist(() => outbox.settle(claim, place, sent), cut);
@@ -66,7 +70,7 @@ interface FailedChunk {
   readonly doubtful: boolean;
 }
 
-export async function recordFailure(error: unknown, chunk: FailedChunk, work: Work): Promise<void> {
+export async function recordFailure(error: unknown, chunk: FailedChunk, work: SendWork): Promise<void> {
   const { claim, channel, course, outbox, clock, random, expiresAtMs, cut } = work;
   const { place } = chunk;
   const effect = effectOf(error);
@@ -97,7 +101,7 @@ export interface Postponement {
 }
 
 /** Retries later, with nothing sent and no failure counted. */
-export async function postpone({ reason, waitMs, doubtful }: Postponement, work: Work): Promise<void> {
+export async function postpone({ reason, waitMs, doubtful }: Postponement, work: SendWork): Promise<void> {
   const { claim, outbox, clock, expiresAtMs } = work;
   const error = describeWithWarning(reason, work);
   const retryAtMs = Math.min(clock() + waitMs, expiresAtMs);

@@ -2,7 +2,7 @@ import { OWN_ADAPTERS, OWNER_ADAPTERS } from "../model/event.ts";
 import { expect, test } from "vitest";
 
 import { START_MS } from "../../test/support/sample.ts";
-import { type Incoming, toEvent, toForeignEvent, toMessageEvent } from "./incoming.ts";
+import { type Incoming, toOwnEvent, toForeignEvent, toMessageEvent } from "./incoming.ts";
 
 const incoming: Incoming = {
   adapter: "telegram",
@@ -13,7 +13,7 @@ const incoming: Incoming = {
 };
 
 test("an event has the id of what happened, and is received unless told", () => {
-  expect(toEvent({ ...incoming, sender: "tyler", place: "p", topic: "t" })).toEqual({
+  expect(toOwnEvent({ ...incoming, sender: "tyler", place: "p", topic: "t" })).toEqual({
     id: "telegram:bot/chat/1",
     channel: "telegram",
     direction: "received",
@@ -27,41 +27,43 @@ test("an event has the id of what happened, and is received unless told", () => 
 
 test("without an id, the same content at the same time is the same event", () => {
   const { sourceId: _, ...anonymous } = incoming;
-  const { id } = toEvent(anonymous);
+  const { id } = toOwnEvent(anonymous);
 
   expect(id).toMatch(/^telegram:sha256:[0-9a-f]{32}$/);
-  expect(toEvent({ ...anonymous, sender: "someone" }).id).toBe(id);
-  expect(toEvent({ ...anonymous, content: "hello!" }).id).not.toBe(id);
-  expect(toEvent({ ...anonymous, payload: 1 }).id).not.toBe(id);
-  expect(toEvent({ ...anonymous, timestampMs: START_MS + 1 }).id).not.toBe(id);
+  expect(toOwnEvent({ ...anonymous, sender: "someone" }).id).toBe(id);
+  expect(toOwnEvent({ ...anonymous, content: "hello!" }).id).not.toBe(id);
+  expect(toOwnEvent({ ...anonymous, payload: 1 }).id).not.toBe(id);
+  expect(toOwnEvent({ ...anonymous, timestampMs: START_MS + 1 }).id).not.toBe(id);
 });
 
 test("a file or a minute is an id too", () => {
   const file = { kind: "file", path: "/a", modifiedMs: 1, change: "created", sha256: "ab" } as const;
-  expect(toEvent({ ...incoming, adapter: "files", sourceId: file }).id).toMatch(
+  expect(toOwnEvent({ ...incoming, adapter: "files", sourceId: file }).id).toMatch(
     /^files:sha256:[0-9a-f]{32}$/,
   );
   const minute = { kind: "minute", atMs: START_MS } as const;
-  expect(toEvent({ ...incoming, adapter: "timer", sourceId: minute }).id).toBe("timer:2026-01-01T00:00Z");
+  expect(toOwnEvent({ ...incoming, adapter: "timer", sourceId: minute }).id).toBe("timer:2026-01-01T00:00Z");
 });
 
 test("an event that says nothing has no content", () => {
-  expect(toEvent({ ...incoming, content: null }).content).toBeNull();
+  expect(toOwnEvent({ ...incoming, content: null }).content).toBeNull();
 });
 
 test.each(["", "Telegram", "a b", "-x", "x".repeat(65), "line\nbreak"])("%j is not a channel", (channel) => {
-  expect(() => toEvent({ ...incoming, channel })).toThrow(expect.objectContaining({ code: "event_invalid" }));
+  expect(() => toOwnEvent({ ...incoming, channel })).toThrow(
+    expect.objectContaining({ code: "event_invalid" }),
+  );
 });
 
 test.each(["webhook:pay", "x".repeat(64), "my_channel.2", "agents"])("%j is a channel", (channel) => {
-  expect(toEvent({ ...incoming, channel }).channel).toBe(channel);
+  expect(toOwnEvent({ ...incoming, channel }).channel).toBe(channel);
 });
 
 test.each(["cortex", "agent", "relay", "script"])(
   "nobody outside can claim the ids of what agents say (%s)",
   (adapter) => {
     const forged = { ...incoming, adapter, sourceId: "01SOMETURN" };
-    expect(() => toEvent(forged)).toThrow(expect.objectContaining({ code: "event_invalid" }));
+    expect(() => toOwnEvent(forged)).toThrow(expect.objectContaining({ code: "event_invalid" }));
   },
 );
 
@@ -92,7 +94,7 @@ test("a message on a channel of the owner's own takes no id of another source", 
 test.each(["agent", "subagent", "subagent:explore", "relay", "script"])(
   "nothing from outside looks as if an agent had written it (%s)",
   (channel) => {
-    expect(() => toEvent({ ...incoming, channel })).toThrow(
+    expect(() => toOwnEvent({ ...incoming, channel })).toThrow(
       expect.objectContaining({ code: "event_invalid" }),
     );
   },

@@ -42,17 +42,17 @@ const CHANNEL = /^[a-z0-9][a-z0-9_.:-]{0,63}$/;
 export function toForeignEvent(incoming: Incoming): NewEvent {
   if (isOwn(incoming.adapter)) throw adapterReserved(incoming.adapter);
   if (incoming.channel === TIMER_ADAPTER) throw timerReserved();
-  return toEvent(incoming);
+  return toOwnEvent(incoming);
 }
 
 /** The event of a message that the owner sends, on a channel that they name. */
 export function toMessageEvent(incoming: Incoming): NewEvent {
   const isOwners = (OWNER_ADAPTERS as readonly string[]).includes(incoming.adapter);
-  return isOwners ? toEvent(incoming) : toForeignEvent(incoming);
+  return isOwners ? toOwnEvent(incoming) : toForeignEvent(incoming);
 }
 
 /** The event that the ledger takes in, of one of our ways in. The same happening always gives the same id. */
-export function toEvent(incoming: Incoming): NewEvent {
+export function toOwnEvent(incoming: Incoming): NewEvent {
   const { adapter, sourceId, timestampMs, direction = "received", ...rest } = incoming;
   if (!CHANNEL.test(incoming.channel)) throw channelInvalid(incoming.channel);
   if (RESERVED_CHANNEL.test(incoming.channel)) throw channelReserved(incoming.channel);

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { loadFiles } from "../../test/support/config-home.ts";
 import { openTestStore } from "../../test/support/open-store.ts";
 import { session } from "../../test/support/sample.ts";
-import { toEvent } from "../events/incoming.ts";
+import { toOwnEvent } from "../events/incoming.ts";
 import { MAIN_SESSION } from "../model/session-key.ts";
 import { OFFLINE_PROFILE } from "../model/profile.ts";
 import { Spans } from "../model/spans.ts";
@@ -119,7 +119,7 @@ test("an event that was taken in before without a target is dispatched by a mess
   const { store } = opened;
   await using parts = partsOf(store);
   await store.events.accept(
-    toEvent({ adapter: "http", sourceId: "k1", channel: "http", content: "hello", timestampMs: 0 }),
+    toOwnEvent({ adapter: "http", sourceId: "k1", channel: "http", content: "hello", timestampMs: 0 }),
   );
   const sent = await sendMessage({ content: "hello", idempotencyKey: "k1" }, parts);
   expect(sent).toMatchObject({ event: "http:k1", session: MAIN_SESSION });

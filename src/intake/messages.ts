@@ -9,13 +9,13 @@ import type { Json } from "../model/json.ts";
 import { parseQueueMode } from "../model/queue-mode.ts";
 import type { SessionKey } from "../model/session-key.ts";
 import type { Instant } from "../model/spans.ts";
-import type { Route } from "../model/target.ts";
+import type { RouteWish } from "../model/target.ts";
 import { type QueueWishes, resolveQueue } from "../queue/settings.ts";
 import { resolveRoute } from "../routing/resolve.ts";
 import type { DispatchTarget, NewDispatch, NewEvent, Settings, Store } from "../store/store.ts";
 import type { Intake } from "./intake.ts";
 
-export interface NewMessage extends Route {
+export interface NewMessage extends RouteWish {
   readonly content: string;
   readonly mode?: string | undefined;
   readonly profile?: string | undefined;

@@ -3,7 +3,7 @@ import { CortexError } from "../model/errors.ts";
 import type { EventId } from "../model/ids.ts";
 import { present } from "../model/present.ts";
 import type { SessionKey } from "../model/session-key.ts";
-import { type Command, parseCommand } from "../queue/command.ts";
+import { type SessionCommand, parseCommand } from "../queue/command.ts";
 import { resolveRoute } from "../routing/resolve.ts";
 import type { DispatchTarget, StoredEvent } from "../store/store.ts";
 import type { ChatCommand, ChatCommands } from "./chat-commands.ts";
@@ -34,7 +34,7 @@ export type Said =
     };
 
 export type Typed =
-  | { readonly kind: "session"; readonly command: Command; readonly message: string | undefined }
+  | { readonly kind: "session"; readonly command: SessionCommand; readonly message: string | undefined }
   | { readonly kind: "feature"; readonly command: ChatCommand; readonly message: undefined };
 
 export async function say(message: NewMessage, intake: Intake): Promise<Said> {

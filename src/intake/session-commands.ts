@@ -7,7 +7,7 @@ import { normalizeSessionKey, type SessionKey } from "../model/session-key.ts";
 import { isUlid } from "../model/ulid.ts";
 import { ACTIVE_PROFILE } from "../model/profile.ts";
 import type { QueueSettings } from "../model/queue-settings.ts";
-import { type Command, USAGE } from "../queue/command.ts";
+import { type SessionCommand, USAGE } from "../queue/command.ts";
 import { forkLabel } from "../routing/resolve.ts";
 import { NO_SETTINGS, type QueueSource, type ResolvedQueue, resolveQueue } from "../queue/settings.ts";
 import type { DispatchTarget, Settings, Store, StoredSession } from "../store/store.ts";
@@ -36,13 +36,13 @@ export interface Replied {
 }
 
 /** Carries a command out for a session, which is made where it is needed, and gives the reply. */
-export async function carryOut(command: Command, place: Place, typing: Typing): Promise<Replied> {
+export async function carryOut(command: SessionCommand, place: Place, typing: Typing): Promise<Replied> {
   if (command.kind === "fork") return forkAt(command, place, typing);
   return { reply: await replyTo(command, place, typing), session: place.target.session };
 }
 
 async function replyTo(
-  command: Exclude<Command, { kind: "fork" }>,
+  command: Exclude<SessionCommand, { kind: "fork" }>,
   place: Place,
   typing: Typing,
 ): Promise<string> {
@@ -81,7 +81,7 @@ async function replyTo(
   }
 }
 
-type Deciding = Extract<Command, { kind: "approve" | "deny" | "answer" }>;
+type Deciding = Extract<SessionCommand, { kind: "approve" | "deny" | "answer" }>;
 
 async function decideTyped(
   command: Deciding,
@@ -98,7 +98,7 @@ async function decideTyped(
 
 /** What waits in the old session stays there; what is written below the command is the first message of the new one. */
 async function forkAt(
-  { turn: named, label }: Extract<Command, { kind: "fork" }>,
+  { turn: named, label }: Extract<SessionCommand, { kind: "fork" }>,
   { target }: Place,
   { intake: { store }, event }: Typing,
 ): Promise<Replied> {

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 
-import { parseRoute, type Route } from "./target.ts";
+import { parseRoute, type RouteWish } from "./target.ts";
 
-test.each<[Route, unknown]>([
+test.each<[RouteWish, unknown]>([
   [{ thread: "01ARYZ6S41TSV4RRFFQ69G5FAV" }, { kind: "turn", turn: "01ARYZ6S41TSV4RRFFQ69G5FAV" }],
   [{ session: "work" }, { kind: "session", session: "work" }],
   [{ session: "main" }, { kind: "session", session: "agent:main:main" }],
@@ -20,11 +20,14 @@ test.each<[Route, unknown]>([
   expect(parseRoute(route)).toEqual(target);
 });
 
-test.each<Route>([{}, { smart: true }, { session: undefined }])("the route %j names no target", (route) => {
-  expect(parseRoute(route)).toBeUndefined();
-});
+test.each<RouteWish>([{}, { smart: true }, { session: undefined }])(
+  "the route %j names no target",
+  (route) => {
+    expect(parseRoute(route)).toBeUndefined();
+  },
+);
 
-test.each<[Route, readonly string[]]>([
+test.each<[RouteWish, readonly string[]]>([
   [{ thread: "01A", session: "work" }, ['thread "01A"', 'session "work"']],
   [{ session: "work", persona: "atlas" }, ['session "work"', 'persona "atlas"']],
   [{ thread: "01A", persona: "atlas" }, ['thread "01A"', 'persona "atlas"']],

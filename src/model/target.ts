@@ -9,7 +9,7 @@ type Target =
   | { readonly kind: "persona"; readonly persona: PersonaId };
 
 /** A route as people and hooks write it: at most one of the first three. */
-export interface Route {
+export interface RouteWish {
   readonly thread?: string | null | undefined;
   readonly session?: string | null | undefined;
   readonly persona?: string | null | undefined;
@@ -20,7 +20,7 @@ export interface Route {
 const FIELDS = ["thread", "session", "persona"] as const;
 
 /** The one target that a route names, or undefined where it names none and the default applies. */
-export function parseRoute(route: Route): Target | undefined {
+export function parseRoute(route: RouteWish): Target | undefined {
   const named = FIELDS.filter((field) => route[field] !== undefined && route[field] !== null);
   if (named.length > 1) throw conflict(route, named);
   const [field] = named;
@@ -37,7 +37,7 @@ export function parseRoute(route: Route): Target | undefined {
   }
 }
 
-function conflict(route: Route, named: readonly (keyof Route)[]): CortexError {
+function conflict(route: RouteWish, named: readonly (keyof RouteWish)[]): CortexError {
   const given = named.map((field) => `${field} "${String(route[field])}"`).join(" and ");
   return new CortexError("target_conflict", `Expected one target, got ${given}`, {
     hint: "Give only one of thread, session and persona.",

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 
 import { loadFiles } from "../../test/support/config-home.ts";
-import { type Authority, authorityOf, grantFor, type Sender } from "./authority.ts";
+import { type Authority, authorityOf, grantFor, type SenderIdentity } from "./authority.ts";
 
 const { config } = await loadFiles({
   "cortex.json": {
@@ -15,7 +15,7 @@ const { config } = await loadFiles({
   },
 });
 
-test.each<[Sender, Authority]>([
+test.each<[SenderIdentity, Authority]>([
   [{ channel: "cli", sender: "owner" }, "owner"],
   [{ channel: "http", sender: "owner" }, "owner"],
   [{ channel: "web", sender: "owner" }, "owner"],

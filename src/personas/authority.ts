@@ -21,14 +21,14 @@ export type Grant =
   /** Nothing: the message is recorded, and has no dispatch. */
   | { readonly authority: "guest" };
 
-export type Sender = Pick<NewEvent, "channel" | "sender">;
+export type SenderIdentity = Pick<NewEvent, "channel" | "sender">;
 
 /** As the owner is called on the channels below. */
 const OWNER = "owner";
 const CHANNELS_OF_THE_OWNER: ReadonlySet<string> = new Set(OWNER_ADAPTERS);
 const CHANNELS_OF_SOURCES: ReadonlySet<string> = new Set([WEBHOOK_ADAPTER, TIMER_ADAPTER, FILES_ADAPTER]);
 
-export function grantFor({ channel, sender }: Sender, config: Config): Grant {
+export function grantFor({ channel, sender }: SenderIdentity, config: Config): Grant {
   if (CHANNELS_OF_THE_OWNER.has(channel) && sender === OWNER) return { authority: "owner" };
   if (CHANNELS_OF_SOURCES.has(channel)) {
     return { authority: "source", permissions: { authority: "source" } };
@@ -41,6 +41,6 @@ export function grantFor({ channel, sender }: Sender, config: Config): Grant {
   };
 }
 
-export function authorityOf(sender: Sender, config: Config): Authority {
+export function authorityOf(sender: SenderIdentity, config: Config): Authority {
   return grantFor(sender, config).authority;
 }

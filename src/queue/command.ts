@@ -14,7 +14,7 @@ import {
   type QueueSettings,
 } from "../model/queue-settings.ts";
 
-export type Command =
+export type SessionCommand =
   | { readonly kind: "show-queue" }
   | { readonly kind: "set-queue"; readonly settings: Partial<QueueSettings> }
   | { readonly kind: "reset-queue" }
@@ -32,7 +32,7 @@ export type Command =
   | { readonly kind: "help" };
 
 interface TypedCommand {
-  readonly command: Command;
+  readonly command: SessionCommand;
   /** What stands on the lines below it. */
   readonly message: string | undefined;
 }
@@ -65,7 +65,7 @@ export function parseCommand(content: string): TypedCommand | undefined {
   return { command, message: rest.trim() === "" ? undefined : rest };
 }
 
-function parseWords(word: Word, words: readonly string[]): Command {
+function parseWords(word: Word, words: readonly string[]): SessionCommand {
   const [first] = words;
   switch (word) {
     case "queue":

@@ -5,7 +5,7 @@ import { openTestStore } from "../../test/support/open-store.ts";
 import { dispatch, event, toSession } from "../../test/support/sample.ts";
 import type { AgentId, PersonaId } from "../model/ids.ts";
 import { normalizeSessionKey } from "../model/session-key.ts";
-import type { Route } from "../model/target.ts";
+import type { RouteWish } from "../model/target.ts";
 import type { DispatchTarget } from "../store/store.ts";
 import { forkLabel, resolveRoute } from "./resolve.ts";
 
@@ -19,7 +19,7 @@ const { config } = await loadFiles({
 const empty = await openTestStore();
 afterAll(() => empty[Symbol.asyncDispose]());
 
-function resolve(route: Route): Promise<DispatchTarget> {
+function resolve(route: RouteWish): Promise<DispatchTarget> {
   return resolveRoute(route, { ledger: empty.store, config, mintId: () => "01ABC" });
 }
 
@@ -32,7 +32,7 @@ function to(label: string, agent = "main", persona = "atlas"): DispatchTarget {
   };
 }
 
-test.each<[string, Route, DispatchTarget]>([
+test.each<[string, RouteWish, DispatchTarget]>([
   ["a message with no target goes to the main session", {}, to("agent:main:main")],
   ["`main` is the main session of the agent main", { session: "main" }, to("agent:main:main")],
   ["a short label is a session of the agent main", { session: "Work" }, to("work")],
@@ -71,7 +71,7 @@ test("a session that exists keeps its agent and persona, whatever its key says",
   expect(found).toEqual(to("agent:sage:main", "old", "gone"));
 });
 
-test.each<[Route, string]>([
+test.each<[RouteWish, string]>([
   [{ session: "main", persona: "atlas" }, "target_conflict"],
   [{ thread: "t", session: "main", persona: "atlas" }, "target_conflict"],
   [{ session: " " }, "target_invalid"],

@@ -8,7 +8,7 @@ import {
   parseSessionKey,
   type SessionKey,
 } from "../model/session-key.ts";
-import { parseRoute, type Route } from "../model/target.ts";
+import { parseRoute, type RouteWish } from "../model/target.ts";
 import type { DispatchTarget, Ledger } from "../store/store.ts";
 
 interface RoutingPorts {
@@ -21,7 +21,7 @@ interface RoutingPorts {
  * Finds where a message goes. The turn that it follows is decided later: the store reads the head of the session when
  * the message is claimed, so that the second of two queued messages follows the turn that the first has just finished.
  */
-export async function resolveRoute(route: Route, ports: RoutingPorts): Promise<DispatchTarget> {
+export async function resolveRoute(route: RouteWish, ports: RoutingPorts): Promise<DispatchTarget> {
   if (route.smart === true) throw smartUnconfigured();
   const target = parseRoute(route) ?? { kind: "session", session: MAIN_SESSION };
   switch (target.kind) {

@@ -1,7 +1,7 @@
 /** Opens a Cortex on a home: the store, the configuration, the steps of the pipeline and the features, connected. */
 import { hostname } from "node:os";
 
-import { toEvent, toForeignEvent } from "../events/incoming.ts";
+import { toOwnEvent, toForeignEvent } from "../events/incoming.ts";
 import type { Config } from "../config/config.ts";
 import type { Flags } from "../config/overrides.ts";
 import type { Redact } from "../model/redact.ts";
@@ -239,7 +239,7 @@ function connect(base: Foundation, { sandbox, open }: Opened): Connected {
     agentFor: createBackends({ store, clock, mintId, settings }),
     chats: () => open.chats,
     isJudged: (direction, channel) => open.wants(direction, channel),
-    accept: (incoming, file) => acceptEvent(toEvent(incoming), ports, file),
+    accept: (incoming, file) => acceptEvent(toOwnEvent(incoming), ports, file),
     onChainEnded: createChainNotices({ store, settings, log }),
     openApart: (apart) => openCortex({ home: apart, environment: { PATH: environment["PATH"] }, clock }),
   };

@@ -10,7 +10,7 @@ const MAX_TEXT_LENGTH = 120;
 const MAX_HITS = 100;
 
 /** Reads the ledger itself, so that it needs no server and disturbs none. */
-export async function search(given: Invocation): Promise<void> {
+export async function searchLedger(given: Invocation): Promise<void> {
   const { home, args, print } = given;
   const limit = limitOf(given);
   if (limit > MAX_HITS) throw tooMany(limit);

@@ -11,5 +11,5 @@ export const SEARCH: Command = {
     ["--until <moment>", "Before this time"],
     LIMIT,
   ],
-  run: async (given) => (await import("./command.ts")).search(given),
+  run: async (given) => (await import("./command.ts")).searchLedger(given),
 };

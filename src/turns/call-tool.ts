@@ -17,7 +17,7 @@ import type { Store } from "../store/store.ts";
 import { APPROVAL_MS, type Asked, hashOfCall, resolve } from "./approval.ts";
 import { type Gate, judgeCall, marksOf, marksOfResult } from "./gate.ts";
 import type { Suspension } from "./journal.ts";
-import type { Work } from "./prepare.ts";
+import type { RunWork } from "./prepare.ts";
 import { attachedFiles } from "./query.ts";
 import { runTool } from "./run-tool.ts";
 import { markSession, toolEnvironment } from "./setup.ts";
@@ -29,7 +29,7 @@ export const MAX_OPEN_REQUESTS = 20;
 /** The run that makes calls. */
 export interface CallingRun {
   readonly work: Pick<
-    Work,
+    RunWork,
     | "claim"
     | "setup"
     | "journal"

@@ -7,7 +7,7 @@ import { CortexError } from "../model/errors.ts";
 import type { TurnId } from "../model/ids.ts";
 import type { Context, TurnContent } from "../store/store.ts";
 import { turnFacts } from "./settle.ts";
-import type { Work } from "./prepare.ts";
+import type { RunWork } from "./prepare.ts";
 import { summarize, type SummaryWish } from "./summarize.ts";
 import { historyOf, readThread } from "./thread.ts";
 import type { TurnPorts } from "./turn-ports.ts";
@@ -39,12 +39,12 @@ export function splitThread({ compaction, turns }: Context, keptTokens: number):
 }
 
 /** The work as it continues after the compaction. The same work: the run was aborted meanwhile. */
-export async function compact(
-  work: Work,
+export async function compactThread(
+  work: RunWork,
   { older, kept }: Split,
   how: Pick<SummaryWish, "context" | "room" | "request" | "isPatient">,
   { store, mintId, clock }: CompactPorts,
-): Promise<Work> {
+): Promise<RunWork> {
   const { claim, setup, profile } = work;
   const turn = mintId() as TurnId;
   await store.turns.beginCompaction(claim.lease, claim.run);

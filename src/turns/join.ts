@@ -19,12 +19,12 @@ import { answeredMessage, stampOf } from "../model/stamp.ts";
 import { MAX_PAGE, type QueueItem, type Store } from "../store/store.ts";
 import type { TurnJournal } from "./journal.ts";
 import { memoryOf, withMemory } from "./memory.ts";
-import type { Work } from "./prepare.ts";
+import type { RunWork } from "./prepare.ts";
 import { toQuery } from "./query.ts";
 import { isByOthers, markSession } from "./setup.ts";
 import type { TurnPorts } from "./turn-ports.ts";
 
-type JoiningTurn = Pick<Work, "claim" | "journal" | "items">;
+type JoiningTurn = Pick<RunWork, "claim" | "journal" | "items">;
 type JoinPorts = Pick<TurnPorts, "store" | "clock"> & {
   readonly settings: Pick<TurnPorts["settings"], "config">;
 };

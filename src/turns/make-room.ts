@@ -8,9 +8,9 @@
 import type { Agent, Exchange } from "../agents/agent.ts";
 import { CHARACTERS_PER_TOKEN, estimateTokens } from "../agents/estimate-tokens.ts";
 import { CortexError } from "../model/errors.ts";
-import { compact, type CompactPorts, splitThread } from "./compact.ts";
+import { compactThread, type CompactPorts, splitThread } from "./compact.ts";
 import { historyOf, isPartial, type Load, measure, readThread } from "./thread.ts";
-import type { Work } from "./prepare.ts";
+import type { RunWork } from "./prepare.ts";
 import type { SummaryWish } from "./summarize.ts";
 import { callsOf, type ToolCall } from "../model/message.ts";
 import type { ToolResult } from "../model/tool.ts";
@@ -30,7 +30,7 @@ interface RoomMaker extends CompactPorts {
 
 /** The work, and what the model gets of its own turn. */
 export interface Fitted {
-  readonly work: Work;
+  readonly work: RunWork;
   readonly current: Exchange;
   readonly tried: Tried;
 }
@@ -44,7 +44,7 @@ interface Tried {
 }
 
 /** Before the first model call. */
-export async function makeRoom(given: Work, maker: RoomMaker): Promise<Fitted> {
+export async function makeRoom(given: RunWork, maker: RoomMaker): Promise<Fitted> {
   const work = isPartial(given.thread) ? await withWholeThread(given, maker) : given;
   const fitted = { work, current: work.journal, tried: { compacted: false, shortenedAt: -1 } };
   const { context } = maker.agent;
@@ -56,7 +56,12 @@ export async function makeRoom(given: Work, maker: RoomMaker): Promise<Fitted> {
   const split = splitThread(work.thread, room * KEPT_SHARE);
   const gained = sizeOf(...split.older);
   if (!hasTurns(split.older) || gained < room * MIN_GAIN_SHARE) return fitted;
-  const compacted = await compact(work, split, { ...maker, context, room, isPatient: isFirst(work) }, maker);
+  const compacted = await compactThread(
+    work,
+    split,
+    { ...maker, context, room, isPatient: isFirst(work) },
+    maker,
+  );
   return { ...fitted, work: compacted, tried: { compacted: true, shortenedAt: -1 } };
 }
 
@@ -69,7 +74,7 @@ export async function makeMoreRoom({ work, tried }: Fitted, maker: RoomMaker): P
   const split = splitThread(work.thread, tried.compacted ? 0 : room * KEPT_SHARE);
   let next = work;
   if (context !== undefined && hasTurns(split.older)) {
-    next = await compact(work, split, { ...maker, context, room, isPatient: isFirst(work) }, maker);
+    next = await compactThread(work, split, { ...maker, context, room, isPatient: isFirst(work) }, maker);
     if (!tried.compacted) return { work: next, current: next.journal, tried: { ...tried, compacted: true } };
   }
   const { messages } = work.journal;
@@ -84,7 +89,7 @@ export async function makeMoreRoom({ work, tried }: Fitted, maker: RoomMaker): P
 }
 
 /** A thread that was read in part is longer than the window: compacting needs all of it. */
-async function withWholeThread(work: Work, { store }: RoomMaker): Promise<Work> {
+async function withWholeThread(work: RunWork, { store }: RoomMaker): Promise<RunWork> {
   const thread = await readThread(work.claim.parent, store);
   return { ...work, thread, history: historyOf(thread) };
 }
@@ -93,7 +98,7 @@ export function isOverflow(error: unknown): boolean {
   return error instanceof CortexError && error.code === "context_overflow";
 }
 
-function loadOf({ system, tools, thread, journal }: Work): Load {
+function loadOf({ system, tools, thread, journal }: RunWork): Load {
   return measure({ system, tools: [...tools.values()], thread, current: journal });
 }
 
@@ -107,7 +112,7 @@ function hasTurns(older: ReturnType<typeof splitThread>["older"]): boolean {
 }
 
 /** A model that fails at the summary would fail at the turn: it is asked again before the outline is used. */
-function isFirst({ claim }: Work): boolean {
+function isFirst({ claim }: RunWork): boolean {
   return claim.attempt === 1;
 }
 

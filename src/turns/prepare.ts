@@ -32,13 +32,13 @@ import {
 } from "./setup.ts";
 import { assembleSystem } from "./system-prompt.ts";
 import { historyOf, readThread } from "./thread.ts";
-import type { Folders, TurnPorts } from "./turn-ports.ts";
+import type { TurnFolders, TurnPorts } from "./turn-ports.ts";
 
 /** Agents can read the files of this many earlier messages: each file is opened to the sandbox by name. */
 const MAX_MESSAGES_WITH_FILES = 100;
 
 /** Everything that one run works with. */
-export interface Work {
+export interface RunWork {
   readonly claim: Claim;
   readonly setup: Setup;
   /** What its session was given as a worker's. Undefined: it is not a worker. */
@@ -50,7 +50,7 @@ export interface Work {
   readonly permissions: () => Permissions;
   /** What its workers may do at most. */
   readonly delegable: () => Permissions;
-  readonly folders: Folders;
+  readonly folders: TurnFolders;
   /** The profile of this run. */
   readonly profile: Profile;
   readonly candidates: Candidates;
@@ -68,14 +68,14 @@ export interface Work {
 }
 
 /** What the store and the configuration say about a claimed turn. */
-interface Assignment extends Pick<Work, "claim" | "setup" | "worker" | "folders" | "items"> {
+interface Assignment extends Pick<RunWork, "claim" | "setup" | "worker" | "folders" | "items"> {
   readonly session: StoredSession;
   /** The journal of the attempts before. Undefined: it is empty. */
   readonly before: Journal | undefined;
   readonly pinned: Pinned | undefined;
 }
 
-export async function prepareRun(claim: Claim, ports: TurnPorts): Promise<Work> {
+export async function prepareRun(claim: Claim, ports: TurnPorts): Promise<RunWork> {
   const nowMs = ports.clock();
   const assignment = await readAssignment(claim, ports);
   const { session, setup, worker, folders, items, before, pinned } = assignment;
@@ -163,7 +163,7 @@ async function ancestorsOf(session: SessionKey, { sessions }: Store): Promise<(W
   return (await sessions.ancestors(session)).map((ancestor) => readWorker(ancestor.worker));
 }
 
-function closing(folders: Folders, workers: readonly (Worker | undefined)[]): Folders {
+function closing(folders: TurnFolders, workers: readonly (Worker | undefined)[]): TurnFolders {
   const closed = workers.flatMap((worker) => worker?.hidden ?? []);
   return closed.length === 0 ? folders : { ...folders, hidden: [...folders.hidden, ...closed] };
 }
@@ -180,7 +180,7 @@ async function grantedTools(
   return pinned === undefined ? tools : tools.filter(({ name }) => pinned.tools.includes(name));
 }
 
-interface Choice extends Pick<Work, "candidates" | "profile"> {
+interface Choice extends Pick<RunWork, "candidates" | "profile"> {
   /** Why the profile is a fallback. Undefined: it is not. */
   readonly fallback: string | undefined;
 }
@@ -204,7 +204,7 @@ function requestedProfile(items: readonly QueueItem[], settings: Journal["pinned
   return requested ?? (settings as { profile?: string } | undefined)?.profile;
 }
 
-interface PromptContext extends Pick<Work, "thread" | "system" | "skills" | "attachedBefore"> {
+interface PromptContext extends Pick<RunWork, "thread" | "system" | "skills" | "attachedBefore"> {
   readonly window: number | undefined;
 }
 

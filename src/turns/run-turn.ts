@@ -17,8 +17,8 @@ import { joinWaiting, readSteering, takeSteering } from "./join.ts";
 import type { Suspension } from "./journal.ts";
 import { dayLimitReached, foundSoFar, limitReached, type Watched, watchSilence, workedMs } from "./limits.ts";
 import { type Fitted, isOverflow, makeMoreRoom, makeRoom } from "./make-room.ts";
-import { prepareRun, type Work } from "./prepare.ts";
-import { commit, fail, park, suspend } from "./settle.ts";
+import { prepareRun, type RunWork } from "./prepare.ts";
+import { commitRun, failRun, parkRun, suspendRun } from "./settle.ts";
 import { agentToolHooks } from "./tool-hooks.ts";
 import type { TurnPorts } from "./turn-ports.ts";
 
@@ -35,7 +35,7 @@ export async function runTurn(running: Running, ports: TurnPorts): Promise<Claim
   const { claim, cut } = running;
   const claimed = ports.spans.now();
   using abort = watchForAbort(claim, ports.store);
-  let work: Work | undefined;
+  let work: RunWork | undefined;
   try {
     checkInterruptions(claim, ports.settings.config().broker.maxInterruptions);
     work = await prepareRun(claim, ports);
@@ -53,17 +53,17 @@ export async function runTurn(running: Running, ports: TurnPorts): Promise<Claim
     );
     ports.spans.mark(claim.turn, "answered");
     const { result, work: last } = ended ?? { result: ABORTED, work };
-    if (cut.aborted || result.kind === "parked") return await park(claim, ports.store);
+    if (cut.aborted || result.kind === "parked") return await parkRun(claim, ports.store);
     if (result.kind !== "aborted") ports.coolDowns.answered(work.profile.name);
-    if (result.kind === "suspended") return await suspend(suspensions, last, ports);
-    return await commit(result, last, running.claimNext(), ports);
+    if (result.kind === "suspended") return await suspendRun(suspensions, last, ports);
+    return await commitRun(result, last, running.claimNext(), ports);
   } catch (error) {
-    if (cut.aborted) return park(claim, ports.store);
+    if (cut.aborted) return parkRun(claim, ports.store);
     const alternative = work && noteFailure(error, { turn: claim.turn, ...work }, ports.coolDowns);
     const coolDown = work && alternative && ports.coolDowns.get(work.profile.name);
     const fallbacks = (work?.candidates.length ?? 1) - 1;
     const failed = { claim, items: work?.items, fallbacks, alternative, coolDown };
-    return fail(error, failed, running.claimNext(), ports);
+    return failRun(error, failed, running.claimNext(), ports);
   }
 }
 
@@ -80,9 +80,9 @@ interface Attempt {
 
 /** Lets the agent work, and again with less if its model was given too much. */
 async function workWithinWindow(
-  work: Work,
+  work: RunWork,
   attempt: Attempt,
-): Promise<{ readonly result: AgentResult; readonly work: Work }> {
+): Promise<{ readonly result: AgentResult; readonly work: RunWork }> {
   const { ports, watched } = attempt;
   const { claim, setup, profile } = work;
   const { signal, touch } = watched;
@@ -105,7 +105,7 @@ async function workWithinWindow(
   }
 }
 
-function endedBy(end: string, work: Work): Fitted {
+function endedBy(end: string, work: RunWork): Fitted {
   return { work, current: work.journal, tried: { compacted: false, shortenedAt: -1, end } };
 }
 

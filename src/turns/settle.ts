@@ -1,4 +1,4 @@
-/** The ends that a run can have, each one commit. */
+/** The ends that a run can have, each one commitRun. */
 import assert from "node:assert/strict";
 
 import type { AgentResult } from "../agents/agent.ts";
@@ -24,13 +24,13 @@ import type {
 import { requestNotice, requestsOf } from "./approval.ts";
 import type { Alternative, CoolDown } from "./choose-profile.ts";
 import type { Suspension } from "./journal.ts";
-import type { Work } from "./prepare.ts";
+import type { RunWork } from "./prepare.ts";
 import { isByOthers } from "./setup.ts";
 import type { TurnPorts } from "./turn-ports.ts";
 
-export async function commit(
+export async function commitRun(
   result: Extract<AgentResult, { kind: "done" | "aborted" }>,
-  work: Work,
+  work: RunWork,
   claimNext: LeaseRequest | undefined,
   ports: TurnPorts,
 ): Promise<Claim | undefined> {
@@ -76,7 +76,11 @@ function toolsUsed(calls: readonly ToolCall[]): string[] {
 }
 
 /** An agent's answer is an event too, in the place its message came from. */
-function answerEvent({ claim, setup, items }: Work, messages: readonly Message[], atMs: number): NewAnswer {
+function answerEvent(
+  { claim, setup, items }: RunWork,
+  messages: readonly Message[],
+  atMs: number,
+): NewAnswer {
   const { channel, account, place, topic, id } = answered(items).event;
   return {
     id: eventId(ANSWER_ADAPTER, { kind: "id", sourceId: claim.turn }),
@@ -90,9 +94,9 @@ function answerEvent({ claim, setup, items }: Work, messages: readonly Message[]
 }
 
 /** The session stays occupied until the answers arrive; slot and lease are free. */
-export async function suspend(
+export async function suspendRun(
   suspensions: readonly Suspension[],
-  work: Work,
+  work: RunWork,
   ports: TurnPorts,
 ): Promise<undefined> {
   const { claim } = work;
@@ -111,14 +115,14 @@ export async function suspend(
 }
 
 /** Tells the sender, if they are on another channel, what the answer waits for. */
-function withNotice(request: NewApproval, { claim, worker, items }: Work, ports: TurnPorts): NewApproval {
+function withNotice(request: NewApproval, { claim, worker, items }: RunWork, ports: TurnPorts): NewApproval {
   const text = requestNotice(request, { session: claim.lease.session, isByOthers: isByOthers(items) });
   const [notice] = noticesTo(answered(items), text, ports, worker?.asks);
   return notice === undefined ? request : { ...request, notice };
 }
 
 /** Leaves a run as it is, for the next process to continue. */
-export async function park(claim: Claim, store: Store): Promise<undefined> {
+export async function parkRun(claim: Claim, store: Store): Promise<undefined> {
   await store.queue.release([claim.lease]);
 }
 
@@ -132,7 +136,7 @@ interface FailedRun {
   readonly coolDown?: CoolDown | undefined;
 }
 
-export async function fail(
+export async function failRun(
   error: unknown,
   { claim, items, fallbacks = 0, alternative, coolDown }: FailedRun,
   claimNext: LeaseRequest | undefined,

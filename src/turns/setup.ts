@@ -18,7 +18,7 @@ import type { Worker } from "../model/worker.ts";
 import { agentFor, lookUp, type Setup } from "../personas/lookup.ts";
 import { childEnvironment, type NamedVariables, type Variables } from "../programs/environment.ts";
 import type { DispatchInput, QueueItem, Store } from "../store/store.ts";
-import type { Folders } from "./turn-ports.ts";
+import type { TurnFolders } from "./turn-ports.ts";
 
 /** The agent and persona of a session. A worker that works in a folder of its own need not be configured. */
 export function setupOf(
@@ -107,7 +107,7 @@ export async function markSession(
 }
 
 /** The folders of an agent, created if missing. Throws `file_unsafe`, `home_unwritable`. */
-export async function agentFolders(home: string, { id, agent, persona }: Setup): Promise<Folders> {
+export async function agentFolders(home: string, { id, agent, persona }: Setup): Promise<TurnFolders> {
   const { workspace } = agent;
   const outputFolder = toolOutputPath(home, id);
   for (const folder of [dirname(outputFolder), outputFolder]) requireOwnFolder(folder);

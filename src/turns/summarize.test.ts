@@ -5,7 +5,7 @@ import { toolCall } from "../../test/support/question.ts";
 import { message } from "../../test/support/sample.ts";
 import { calls, says, spoken } from "../../test/support/scripted-model.ts";
 import { compactionTurn, spokenTurn, turnContent } from "../../test/support/thread.ts";
-import { MAX_ANSWER_LENGTH, MAX_QUERY_LENGTH, outline, transcript } from "./summarize.ts";
+import { MAX_SUMMARY_ANSWER_LENGTH, MAX_SUMMARY_QUERY_LENGTH, outline, transcript } from "./summarize.ts";
 
 const turns = Array.from({ length: 100 }, (_, i) => spokenTurn(i, `query ${i}`, `answer ${i}`));
 
@@ -29,7 +29,7 @@ test("older turns are told in a line, the oldest not at all, and it is said how 
 test("an outline has one line for each turn, of a limited length", () => {
   const long = spokenTurn(0, "a b\nc ".repeat(100), "d".repeat(1_000));
   const [line, ...more] = outline([long, turns[1]!], 10_000).split("\n");
-  expect(line!.length).toBe("-  → ".length + MAX_QUERY_LENGTH + 1 + MAX_ANSWER_LENGTH + 1);
+  expect(line!.length).toBe("-  → ".length + MAX_SUMMARY_QUERY_LENGTH + 1 + MAX_SUMMARY_ANSWER_LENGTH + 1);
   expect(more).toEqual(["- query 1 → answer 1"]);
 });
 

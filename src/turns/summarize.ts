@@ -93,8 +93,8 @@ function onlyText(answer: AssistantBody): AssistantBody {
 const MAX_MESSAGE_LENGTH = 4_000;
 const MAX_RESULT_LENGTH = 1_000;
 const MAX_ARGUMENTS_LENGTH = 300;
-export const MAX_QUERY_LENGTH = 100;
-export const MAX_ANSWER_LENGTH = 200;
+export const MAX_SUMMARY_QUERY_LENGTH = 100;
+export const MAX_SUMMARY_ANSWER_LENGTH = 200;
 /** The share of a transcript for newer turns, which are quoted in full. */
 const SHARE_IN_FULL = 0.6;
 const SHARE_OF_SUMMARY = 0.25;
@@ -151,7 +151,7 @@ function newestThatFit(
 function describeInOneLine({ messages }: TurnContent): string {
   const query = messages.find(({ role }) => role === "user")?.content ?? "";
   const answer = messages.findLast(({ role }) => role === "assistant")?.content ?? "";
-  return `- ${shorten(flat(query), MAX_QUERY_LENGTH)} → ${shorten(flat(answer), MAX_ANSWER_LENGTH)}`;
+  return `- ${shorten(flat(query), MAX_SUMMARY_QUERY_LENGTH)} → ${shorten(flat(answer), MAX_SUMMARY_ANSWER_LENGTH)}`;
 }
 
 function describeTurn({ messages, toolCalls }: TurnContent): string {

@@ -56,10 +56,10 @@ export interface WorkerWork {
   /** What its session was given as a worker's. Undefined: it is not a worker. */
   readonly worker: Worker | undefined;
   readonly parentSession: SessionKey | undefined;
-  readonly folders: Folders;
+  readonly folders: TurnFolders;
 }
 
-export interface Folders {
+export interface TurnFolders {
   readonly workspace: string;
   readonly roots: readonly string[];
   readonly outputFolder: string;

@@ -4,7 +4,7 @@ import { join } from "node:path";
 
 import type { Config } from "../../src/config/config.ts";
 import { readConfig } from "../../src/config/read.ts";
-import { toEvent } from "../../src/events/incoming.ts";
+import { toOwnEvent } from "../../src/events/incoming.ts";
 import type { Ports } from "../../src/feature/ports.ts";
 import { configHome } from "./config-home.ts";
 import type { TestStore } from "./open-store.ts";
@@ -35,7 +35,7 @@ export async function openChannelPorts(
     clock,
     settings: { config: () => config, variable: (name) => variables[name] },
     async accept(incoming, file) {
-      const event = toEvent(incoming);
+      const event = toOwnEvent(incoming);
       const { fresh } = await store.events.accept(event, file === undefined ? {} : { file });
       return { event: event.id, fresh };
     },

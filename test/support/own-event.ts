@@ -1,5 +1,5 @@
 /** Takes in an event as one of Cortex's own ways in does, whose adapters nobody else can use. */
-import { type Incoming, toEvent } from "../../src/events/incoming.ts";
+import { type Incoming, toOwnEvent } from "../../src/events/incoming.ts";
 import type { EventId } from "../../src/model/ids.ts";
 import type { Cortex } from "../../src/runtime/cortex.ts";
 
@@ -7,7 +7,7 @@ export async function acceptOwn(
   { store, hooks }: Pick<Cortex, "store" | "hooks">,
   incoming: Incoming,
 ): Promise<{ readonly event: EventId; readonly fresh: boolean }> {
-  const event = toEvent(incoming);
+  const event = toOwnEvent(incoming);
   const { fresh } = await store.events.accept(event, { judge: hooks.wants(event.direction, event.channel) });
   return { event: event.id, fresh };
 }

@@ -17,7 +17,7 @@ import {
 } from "../../model/event.ts";
 import { dispatchIds } from "../../model/ids.ts";
 import type { Json } from "../../model/json.ts";
-import type { Route } from "../../model/target.ts";
+import type { RouteWish } from "../../model/target.ts";
 import { truncate } from "../../model/truncate.ts";
 import { type Grant, grantFor } from "../../personas/authority.ts";
 import { resolveRoute } from "../../routing/resolve.ts";
@@ -152,7 +152,7 @@ function relayWithoutMessage(relay: string): CortexError {
 function routeTo(
   destination: Exclude<HookDestination, { kind: "relay" }>,
   { event, grant, config }: { readonly event: StoredEvent; readonly grant: Grant; readonly config: Config },
-): Route {
+): RouteWish {
   switch (destination.kind) {
     case "default":
       return { session: sessionOfEvent(event, { isPersons: grant.authority === "paired", config }) };

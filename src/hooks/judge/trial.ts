@@ -1,5 +1,5 @@
 /** Dry runs: what a hook would say to an event. Nothing is recorded and nothing is done. */
-import { type Incoming, toEvent } from "../../events/incoming.ts";
+import { type Incoming, toOwnEvent } from "../../events/incoming.ts";
 import type { Ports } from "../../feature/ports.ts";
 import { CortexError, errorText } from "../../model/errors.ts";
 import type { EventId } from "../../model/ids.ts";
@@ -72,7 +72,7 @@ async function findHook(name: string, catalogue: Catalogue, store: Store): Promi
 
 async function findEvent(given: EventId | Incoming, store: Store, nowMs: number): Promise<StoredEvent> {
   if (typeof given !== "string")
-    return { ...toEvent(given), receivedAtMs: nowMs, differing: 0, depth: 0, returned: 0 };
+    return { ...toOwnEvent(given), receivedAtMs: nowMs, differing: 0, depth: 0, returned: 0 };
   const event = await store.events.get(given);
   if (event !== undefined) return event;
   throw new CortexError("event_unknown", `Unknown event "${given}"`, {

@@ -9,7 +9,7 @@ import { required } from "./row.ts";
 import { prepareWaitingTurns } from "./waiting-turns.ts";
 import { prepareDropQueued } from "./items.ts";
 import { oncePerDatabase } from "./once.ts";
-import type { Moment } from "./operation.ts";
+import type { OperationTime } from "./operation.ts";
 import { prepareRecorder } from "./record-changes.ts";
 import { prepareSessionRun, type SessionRun } from "./session-run.ts";
 
@@ -49,7 +49,7 @@ export const prepareAborts = oncePerDatabase((db: Database) => {
    * first reason stays, with the item that interrupted it if any. The run's open requests and delegations end too.
    * Returns how many delegations ended.
    */
-  function abort(run: SessionRun, reason: string, moment: Moment, item: number | null = null): number {
+  function abort(run: SessionRun, reason: string, moment: OperationTime, item: number | null = null): number {
     sql.note.run(reason, item, run.run);
     requests.takeBack(run.turn_id);
     const ended = cancelGiven(run.turn, reason, moment);
@@ -59,7 +59,7 @@ export const prepareAborts = oncePerDatabase((db: Database) => {
   }
 
   /** Ends all open delegations of a turn, those that its workers made in turn, and the relays it waits for. */
-  function cancelGiven(turn: number, reason: string, moment: Moment): number {
+  function cancelGiven(turn: number, reason: string, moment: OperationTime): number {
     if (sql.disown.run(reason, moment.nowMs, turn).changes > 0) moment.wake("queue");
     let ended = 0;
     for (const given of sql.given.all(turn)) ended += end(given, "cancelled", reason, moment);
@@ -67,7 +67,7 @@ export const prepareAborts = oncePerDatabase((db: Database) => {
   }
 
   /** Ends a delegation before its message is settled. Counts all delegations that end with it. */
-  function end(delegation: OpenDelegation, state: EndState, reason: string, moment: Moment): number {
+  function end(delegation: OpenDelegation, state: EndState, reason: string, moment: OperationTime): number {
     if (sql.close.run(state, moment.nowMs, delegation.key).changes === 0) return 0; // ended with an outer one
     changes.delegation(delegation.key, state);
     const ended = 1 + stopWork(delegation.item, state, reason, moment);
@@ -78,7 +78,7 @@ export const prepareAborts = oncePerDatabase((db: Database) => {
   }
 
   /** Ends the work on a message. A turn for another message that has only taken this one in continues. */
-  function stopWork(key: number, policy: string, reason: string, moment: Moment): number {
+  function stopWork(key: number, policy: string, reason: string, moment: OperationTime): number {
     const item = required(sql.item.get(key));
     if (item.state === "queued") {
       dropQueued(item, policy, moment.nowMs);

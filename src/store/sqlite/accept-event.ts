@@ -4,7 +4,7 @@ import { claimCodec } from "./claim.ts";
 import { dispatchCodec, type DispatchedRow, prepareDispatch } from "./dispatch.ts";
 import { eventCodec, type EventInput, prepareInsertEvent } from "./insert-event.ts";
 import { oncePerDatabase } from "./once.ts";
-import { type Moment, operation, Refusal } from "./operation.ts";
+import { type OperationTime, operation, Refusal } from "./operation.ts";
 import { prepareSetProgress, progressCodec } from "./progress.ts";
 import { prepareUnjudged } from "./unjudged.ts";
 import { fileCodec, prepareNoteFile } from "./watched-files.ts";
@@ -41,7 +41,7 @@ export const prepareAccept = oncePerDatabase((db: Database) => {
   const dispatchEvent = prepareDispatch(db);
   const unjudged = prepareUnjudged(db);
 
-  return (input: EventWithDispatch, moment: Moment): AcceptedRow | Refusal => {
+  return (input: EventWithDispatch, moment: OperationTime): AcceptedRow | Refusal => {
     const known = find.get(input.event.id);
     const seq = known?.seq ?? insertEvent(input.event, moment.nowMs);
     if (known !== undefined && differs(known, input.event)) noteDiffering.run(seq);

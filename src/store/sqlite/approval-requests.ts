@@ -4,7 +4,7 @@ import type { Database } from "better-sqlite3";
 import type { Held } from "./held.ts";
 import { deliveryCodec, prepareInsertDeliveries } from "./insert-delivery.ts";
 import { oncePerDatabase } from "./once.ts";
-import { type Moment, Refusal } from "./operation.ts";
+import { type OperationTime, Refusal } from "./operation.ts";
 import { prepareRecorder } from "./record-changes.ts";
 import { required } from "./row.ts";
 import { type Decoded, json, number, optional, record, text } from "./wire.ts";
@@ -48,7 +48,7 @@ export const prepareRequests = oncePerDatabase((db: Database) => {
     ask(
       requests: readonly RequestInput[],
       { key: session, run, turn }: Pick<Held, "key" | "run" | "turn">,
-      { nowMs, wake }: Moment,
+      { nowMs, wake }: OperationTime,
     ): boolean | Refusal {
       let isDecided = false;
       const chat = requests.length === 0 ? null : findChat(session);

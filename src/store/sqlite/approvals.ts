@@ -3,7 +3,7 @@ import type { Database } from "better-sqlite3";
 import type { ApprovalId } from "../../model/ids.ts";
 import type { ApprovalAnswer, ApprovalState } from "../store.ts";
 import { leaseCodec, prepareHeld } from "./held.ts";
-import { type Moment, operation, Refusal } from "./operation.ts";
+import { type OperationTime, operation, Refusal } from "./operation.ts";
 import { prepareRecorder } from "./record-changes.ts";
 import { prepareSessionRun } from "./session-run.ts";
 import { json, record, text, textOf } from "./wire.ts";
@@ -98,7 +98,7 @@ function prepareFind(db: Database): (id: string) => ApprovalRow | Refusal {
  * Wakes the newest attempt at the turn that asked, if it is suspended. A running attempt finds the answer itself, or
  * when it suspends.
  */
-function prepareWakeAsker(db: Database): (run: number, moment: Moment) => void {
+function prepareWakeAsker(db: Database): (run: number, moment: OperationTime) => void {
   const runs = prepareSessionRun(db);
   return (run, { nowMs, wake }) => {
     const asker = runs.findByKey(run);

@@ -9,7 +9,7 @@ import { copyLog, openForWriting } from "./connection.ts";
 import { voidLeases } from "./lease.ts";
 import { migrate } from "./migrate.ts";
 import { lazily } from "./once.ts";
-import { type Moment, Refusal } from "./operation.ts";
+import { type OperationTime, Refusal } from "./operation.ts";
 import { OPERATION_NAMES, OPERATIONS } from "./operations.ts";
 import { prepareRecorder } from "./record-changes.ts";
 import type { Codec } from "./wire.ts";
@@ -17,7 +17,7 @@ import { type Batch, DONE, FAILED, REFUSED, type Reply, WAKE_BIT } from "./write
 
 interface Prepared {
   readonly input: Codec<unknown>;
-  readonly run: (input: unknown, moment: Moment) => unknown;
+  readonly run: (input: unknown, moment: OperationTime) => unknown;
 }
 
 interface BatchRunner {
@@ -86,7 +86,7 @@ function prepareRunOperation(db: Database) {
   const release = db.prepare("release operation");
   const undo = db.prepare("rollback to operation");
   const changes = prepareRecorder(db);
-  return ({ run }: Prepared, input: unknown, moment: Moment, results: unknown[]): void => {
+  return ({ run }: Prepared, input: unknown, moment: OperationTime, results: unknown[]): void => {
     savepoint.run();
     let outcome: unknown;
     try {

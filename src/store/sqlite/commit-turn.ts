@@ -17,7 +17,7 @@ import {
 } from "./journal.ts";
 import { firstKey, lastKey } from "./keys.ts";
 import { MAX_MESSAGES_IN_TURN, type NewTurn } from "../store.ts";
-import { type Moment, operation, Refusal } from "./operation.ts";
+import { type OperationTime, operation, Refusal } from "./operation.ts";
 import { deliveryCodec, prepareInsertDeliveries } from "./insert-delivery.ts";
 import { prepareReadJournal } from "./read-journal.ts";
 import { prepareRecorder } from "./record-changes.ts";
@@ -139,7 +139,7 @@ function preparePublish(db: Database) {
   const insertEvent = prepareInsertEvent(db);
   const unjudged = prepareUnjudged(db);
   const insertDeliveries = prepareInsertDeliveries(db);
-  return (held: Held, input: CommitInput, messages: readonly MessageInput[], moment: Moment): void => {
+  return (held: Held, input: CommitInput, messages: readonly MessageInput[], moment: OperationTime): void => {
     const { nowMs, wake } = moment;
     const last = messages.findLastIndex(({ role }) => role === "assistant");
     const message = last === -1 ? null : firstKey(held.turn) + last;
@@ -167,7 +167,7 @@ function prepareSettle(db: Database) {
   const requests = prepareRequests(db);
   const aborts = prepareAborts(db);
   const changes = prepareRecorder(db);
-  return (held: Held, { turn, status, timing }: CommitInput, moment: Moment): void => {
+  return (held: Held, { turn, status, timing }: CommitInput, moment: OperationTime): void => {
     const { nowMs } = moment;
     settleItem.run(nowMs, held.item);
     changes.item(held.item!, "done");

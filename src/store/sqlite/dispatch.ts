@@ -10,7 +10,7 @@ import { claimCodec, type ClaimRequest, type ClaimRow, prepareClaims, type Sessi
 import { delegationCodec, prepareHandOver, type SenderRow } from "./hand-over.ts";
 import { prepareMakeRoom } from "./make-room.ts";
 import { oncePerDatabase } from "./once.ts";
-import { type Moment, operation, Refusal } from "./operation.ts";
+import { type OperationTime, operation, Refusal } from "./operation.ts";
 import { prepareRecorder } from "./record-changes.ts";
 import { prepareResolve, workerCodec } from "./resolve-session.ts";
 import { prepareSessionRun } from "./session-run.ts";
@@ -63,7 +63,7 @@ export const dispatchCodec = record({
   delegation: optional(delegationCodec),
 });
 
-export type DispatchInput = Decoded<typeof dispatchCodec>;
+export type DispatchCells = Decoded<typeof dispatchCodec>;
 
 interface PresentRow {
   readonly key: number;
@@ -86,7 +86,7 @@ interface LateRow {
 /** An allowed dispatch: of an event, to a session, by an agent if it has a sender. */
 interface Posted {
   readonly event: number;
-  readonly input: DispatchInput;
+  readonly input: DispatchCells;
   readonly session: SessionRow;
   readonly sender: SenderRow | undefined;
 }
@@ -148,9 +148,9 @@ export const prepareDispatch = oncePerDatabase((db: Database) => {
 
   return (
     { seq: event, channel, fresh }: Dispatching,
-    input: DispatchInput,
+    input: DispatchCells,
     request: ClaimRequest | undefined,
-    moment: Moment,
+    moment: OperationTime,
   ): DispatchedRow | Refusal => {
     const before = fresh ? undefined : findDispatch(event, input.hook);
     if (before !== undefined) return before;
@@ -180,7 +180,7 @@ function prepareJoin(db: Database) {
   const adjustSession = prepareAdjustSession(db);
   const addLate = prepareAddLate(db);
 
-  return (posted: Posted, present: PresentRow, moment: Moment): DispatchedRow => {
+  return (posted: Posted, present: PresentRow, moment: OperationTime): DispatchedRow => {
     const { input, session } = posted;
     const isSilenced = present.state === "dropped" && present.policy === SILENCED;
     const isWaiting = present.state === "queued" && present.turn === null;
@@ -199,7 +199,7 @@ function prepareJoin(db: Database) {
   }
 
   /** Lets an item that no turn has started wait as this dispatch asks. */
-  function takeOver({ input, session }: Posted, present: PresentRow, moment: Moment): void {
+  function takeOver({ input, session }: Posted, present: PresentRow, moment: OperationTime): void {
     const startsAnew = input.mode === "interrupt" || present.state !== "queued";
     const dueMs = startsAnew ? dueOf(input, moment.nowMs) : Math.max(input.dueMs ?? 0, present.due_ms);
     changeItem.run(input.mode, dueMs, present.key);
@@ -225,7 +225,7 @@ function prepareEnqueue(db: Database) {
   return (
     posted: Posted,
     request: ClaimRequest | undefined,
-    moment: Moment,
+    moment: OperationTime,
   ): Pick<DispatchedRow, "outcome" | "claim"> => {
     const { event, input, session } = posted;
     const { nowMs } = moment;
@@ -249,7 +249,7 @@ function prepareEnqueue(db: Database) {
     return { outcome: "queued", claim: undefined };
   };
 
-  function insert(posted: Posted, { state, turn, dueMs }: NewItem, moment: Moment): number {
+  function insert(posted: Posted, { state, turn, dueMs }: NewItem, moment: OperationTime): number {
     const { event, input, session } = posted;
     const { nowMs } = moment;
     const inserted = insertItem.run(input.item, event, session.key, input.mode, state, dueMs, nowMs, turn);
@@ -258,7 +258,12 @@ function prepareEnqueue(db: Database) {
     return item;
   }
 
-  function note(posted: Posted, item: number, state: "queued" | "claimed" | "dropped", moment: Moment): void {
+  function note(
+    posted: Posted,
+    item: number,
+    state: "queued" | "claimed" | "dropped",
+    moment: OperationTime,
+  ): void {
     record(posted, item, state === "dropped" ? "dropped" : "queued", moment);
     changes.item(item, state);
   }
@@ -286,7 +291,7 @@ function prepareAddLate(db: Database) {
      from event where seq = @event`,
   );
   const insertItem = db.prepare(INSERT_ITEM);
-  return (posted: Posted, content: string, moment: Moment): DispatchedRow => {
+  return (posted: Posted, content: string, moment: OperationTime): DispatchedRow => {
     const { event, input, session } = posted;
     const { nowMs } = moment;
     const late = { id: `${HOOK_ADAPTER}:${input.id}`, nowMs, hook: input.hook, content, event };
@@ -310,10 +315,10 @@ const prepareAdjustSession = oncePerDatabase((db: Database) => {
   const runs = prepareSessionRun(db);
   const aborts = prepareAborts(db);
   return (
-    input: DispatchInput,
+    input: DispatchCells,
     session: SessionRow,
     { item, dueMs, dropped }: { item: number; dueMs: number; dropped: boolean },
-    moment: Moment,
+    moment: OperationTime,
   ): void => {
     const { nowMs } = moment;
     const moved =
@@ -333,7 +338,12 @@ const prepareRecordDispatch = oncePerDatabase((db: Database) => {
                            delivery, at_ms)
      values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
-  return ({ event, input, session, sender }: Posted, item: number, outcome: string, moment: Moment): void => {
+  return (
+    { event, input, session, sender }: Posted,
+    item: number,
+    outcome: string,
+    moment: OperationTime,
+  ): void => {
     const { id, hook, mode, message, context, permissions, profile, delivery } = input;
     const inserted = insertDispatch.run(
       id,
@@ -355,7 +365,7 @@ const prepareRecordDispatch = oncePerDatabase((db: Database) => {
 });
 
 /** An item waits for the other hooks to be judged, unless it interrupts. */
-function dueOf({ mode, dueMs, gatherMs }: DispatchInput, nowMs: number): number {
+function dueOf({ mode, dueMs, gatherMs }: DispatchCells, nowMs: number): number {
   return Math.max(dueMs ?? nowMs, mode === "interrupt" ? nowMs : nowMs + gatherMs);
 }
 

@@ -3,7 +3,7 @@ import type { Database } from "better-sqlite3";
 
 import { SILENCED } from "./dispatch.ts";
 import { oncePerDatabase } from "./once.ts";
-import type { Moment } from "./operation.ts";
+import type { OperationTime } from "./operation.ts";
 import { prepareRecorder } from "./record-changes.ts";
 import { prepareWaiting } from "./waiting.ts";
 
@@ -40,7 +40,7 @@ export const prepareGathering = oncePerDatabase((db: Database) => {
 
   return {
     /** All hooks have judged the event: its turn need not wait any longer. */
-    end(event: number, { nowMs, wake }: Moment): void {
+    end(event: number, { nowMs, wake }: OperationTime): void {
       const sessions = release.all({ event, nowMs });
       for (const session of sessions) waiting.refreshReady(session, nowMs);
       if (sessions.length > 0) wake("queue");
@@ -59,7 +59,7 @@ export const prepareGathering = oncePerDatabase((db: Database) => {
     },
 
     /** Withdraws a hook's dispatch, unless a turn has started with it. */
-    silence(event: number, hook: string, { nowMs, wake }: Moment): void {
+    silence(event: number, hook: string, { nowMs, wake }: OperationTime): void {
       const asked = findAsked.get(event, hook);
       if (asked === undefined) return;
       silence.run(asked.dispatch);

@@ -7,7 +7,7 @@ import type { Database } from "better-sqlite3";
 import type { DelegationState } from "../store.ts";
 import { prepareShareTrust } from "./inherit-trust.ts";
 import { oncePerDatabase } from "./once.ts";
-import { type Moment, Refusal } from "./operation.ts";
+import { type OperationTime, Refusal } from "./operation.ts";
 import { LAST_RUN } from "./read-queue.ts";
 import { prepareRecorder } from "./record-changes.ts";
 import { required } from "./row.ts";
@@ -70,7 +70,7 @@ export const prepareHandOver = oncePerDatabase((db: Database) => {
       sender: SenderRow,
       delegation: DelegationInput | undefined,
       { session, item }: { readonly session: number; readonly item: number },
-      { nowMs, wake }: Moment,
+      { nowMs, wake }: OperationTime,
     ): void {
       shareTrust(sender.key, session);
       if (delegation === undefined) return;

@@ -10,11 +10,11 @@ import type { Codec } from "./wire.ts";
 
 export interface Operation<T, In, Out> {
   readonly input: Codec<T, In>;
-  readonly prepare: (db: Database) => (input: T, moment: Moment) => Out | Refusal;
+  readonly prepare: (db: Database) => (input: T, moment: OperationTime) => Out | Refusal;
 }
 
 /** When the operation was requested, and a way to wake those that it concerns. */
-export interface Moment {
+export interface OperationTime {
   readonly nowMs: number;
   readonly wake: (topic: WakeTopic) => void;
 }
@@ -42,7 +42,7 @@ export class Refusal {
 
 export function operation<T, In, Out>(
   input: Codec<T, In>,
-  prepare: (db: Database) => (input: T, moment: Moment) => Out | Refusal,
+  prepare: (db: Database) => (input: T, moment: OperationTime) => Out | Refusal,
 ): Operation<T, In, Out> {
   return { input, prepare };
 }

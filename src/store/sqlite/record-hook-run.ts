@@ -11,12 +11,12 @@ import { claimCodec, type ClaimRequest } from "./claim.ts";
 import {
   dispatchCodec,
   type DispatchedRow,
-  type DispatchInput,
+  type DispatchCells,
   prepareDispatch,
   prepareFindDispatch,
 } from "./dispatch.ts";
 import { oncePerDatabase } from "./once.ts";
-import { type Moment, operation, Refusal } from "./operation.ts";
+import { type OperationTime, operation, Refusal } from "./operation.ts";
 import { prepareRecorder } from "./record-changes.ts";
 import { required } from "./row.ts";
 import { eventUnknown, hookUnknown } from "./unknown.ts";
@@ -123,7 +123,7 @@ function prepareFindEvent(db: Database): (id: string) => EventRow | Refusal {
 interface Judgement {
   readonly event: EventRow;
   readonly run: RunInput;
-  readonly dispatch: DispatchInput | undefined;
+  readonly dispatch: DispatchCells | undefined;
   readonly claim: ClaimRequest | undefined;
 }
 
@@ -146,7 +146,7 @@ const prepareRecordRun = oncePerDatabase((db: Database) => {
   const adjust = prepareAdjust(db);
   const changes = prepareRecorder(db);
 
-  return ({ event, run, dispatch, claim }: Judgement, moment: Moment): RecordedRow | Refusal => {
+  return ({ event, run, dispatch, claim }: Judgement, moment: OperationTime): RecordedRow | Refusal => {
     const hook = findHook.get(run.hook);
     if (hook === undefined) return hookUnknown(run.hook);
     const before = findFired.get(event.seq, hook.key);

@@ -9,7 +9,7 @@ import { prepareShareTrust } from "./inherit-trust.ts";
 import { deliveryCodec, prepareInsertDeliveries } from "./insert-delivery.ts";
 import { eventCodec } from "./insert-event.ts";
 import { oncePerDatabase } from "./once.ts";
-import { type Moment, operation, Refusal } from "./operation.ts";
+import { type OperationTime, operation, Refusal } from "./operation.ts";
 import { prepareRecorder } from "./record-changes.ts";
 import { required } from "./row.ts";
 import { relayUnknown, sessionUnknown } from "./unknown.ts";
@@ -207,7 +207,7 @@ function prepareSaveSteps(db: Database) {
   const accept = prepareAccept(db);
   const rows = prepareRows(db);
 
-  return (relay: number, input: ChangeInput, moment: Moment): ClaimRow | undefined | Refusal => {
+  return (relay: number, input: ChangeInput, moment: OperationTime): ClaimRow | undefined | Refusal => {
     let claim: ClaimRow | undefined;
     for (const [place, step] of input.steps.entries()) {
       if (step.accept === undefined) {
@@ -242,7 +242,7 @@ function prepareSaveSteps(db: Database) {
   }
 }
 
-function prepareStopSteps(db: Database): (relay: number, reason: string, moment: Moment) => void {
+function prepareStopSteps(db: Database): (relay: number, reason: string, moment: OperationTime) => void {
   const findRunning = db
     .prepare<[number], number>(
       "select item from relay_step where relay = ? and state = 'running' and item is not null order by step",

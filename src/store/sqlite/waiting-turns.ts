@@ -2,7 +2,7 @@
 import type { Database } from "better-sqlite3";
 
 import { oncePerDatabase } from "./once.ts";
-import type { Moment } from "./operation.ts";
+import type { OperationTime } from "./operation.ts";
 import { prepareSessionRun } from "./session-run.ts";
 
 export const prepareWaitingTurns = oncePerDatabase((db: Database) => {
@@ -30,7 +30,7 @@ export const prepareWaitingTurns = oncePerDatabase((db: Database) => {
     isTold,
 
     /** Makes a session's run ready if it is suspended until its delegated work ends. A working run finds out itself. */
-    wakeIfTold(session: number, turn: number, { nowMs, wake }: Moment): void {
+    wakeIfTold(session: number, turn: number, { nowMs, wake }: OperationTime): void {
       const run = findRun.get(session) ?? null;
       if (run === null || !isTold(turn)) return;
       const current = runs.findByKey(run);

@@ -16,7 +16,7 @@ export const KEPT_FOLDER = ".cortex";
 /** Relative to the team directory. */
 export const MAX_TEAM_PATH_LENGTH = 1024;
 
-export interface ConfinedPath {
+export interface ConfinedTeamPath {
   /** The file itself: absolute, with all links resolved. */
   readonly file: string;
   /** Relative to the team directory, with `/`. */
@@ -24,7 +24,7 @@ export interface ConfinedPath {
 }
 
 /** The file need not exist. Throws `path_forbidden`, and `team_missing` if the team directory does not exist. */
-export function confinePath(root: string, path: string): ConfinedPath {
+export function confinePath(root: string, path: string): ConfinedTeamPath {
   requirePlain(path);
   const realRoot = realRootOf(root);
   const real = realPath(join(realRoot, path), path);

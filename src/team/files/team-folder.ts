@@ -9,7 +9,7 @@ import { existsSync, mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 
 import { applyEdit, isEditDone, settleEdit } from "../markdown/apply-edit.ts";
-import { confinePath, type ConfinedPath } from "./confine.ts";
+import { confinePath, type ConfinedTeamPath } from "./confine.ts";
 import type { FileEdit } from "../markdown/edit.ts";
 import { taskOfEdit } from "./restore-lost.ts";
 import { fileBusy, unwritable } from "./team-errors.ts";
@@ -190,7 +190,7 @@ export class TeamFolder {
   }
 
   async #lockedNow<Result>(
-    { file, path }: ConfinedPath,
+    { file, path }: ConfinedTeamPath,
     work: (target: TeamFile) => Promise<Result>,
   ): Promise<Result> {
     const { root } = this;
