@@ -18,7 +18,7 @@ const SHORT_MS = 50;
 /** Four times the text is four times the work; noise and collected memory make some more of it, the square would be 16 times. */
 const MAX_GROWTH = 10;
 /** How often each is measured: a measurement that says that all is well need not be repeated. */
-const RUNS = 3;
+const RUNS = 6;
 /** What else the machine does may slow down one measurement, but not all of them. */
 const ATTEMPTS = 3;
 
