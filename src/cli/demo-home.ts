@@ -133,7 +133,7 @@ const HOOK_SOURCE = `/**
  */
 import type { Filter, HookContext, HookResult } from "cortexd/hooks";
 
-const filter: Filter = { channels: ["webhook"], senders: ["${WEBHOOK}"] };
+export const filter: Filter = { channels: ["webhook"], senders: ["${WEBHOOK}"] };
 
 export default async function ({ event }: HookContext): Promise<HookResult> {
   const { order, total } = event.payload as { order: number; total: number };

@@ -41,7 +41,7 @@ const messageTemplate = (): string => `import type { Filter, HookContext, HookRe
  * The events that the hook judges. All given conditions must hold; omitted ones match everything.
  * Patterns are RE2: (?i) ignores case, and there are no backreferences.
  */
-const filter: Filter = {
+export const filter: Filter = {
   channels: ["email"],
   // senders: ["ada@example.com"],
   // directions: ["received"],
@@ -79,7 +79,7 @@ const scheduleTemplate = (
  * \`cortex hooks next\` shows the upcoming runs. With catchUp "once", the hook fires once for times that were missed
  * while Cortex was down.
  */
-const filter: Filter = { channels: ["timer"], cron: ${JSON.stringify(schedule)}, catchUp: "skip" };
+export const filter: Filter = { channels: ["timer"], cron: ${JSON.stringify(schedule)}, catchUp: "skip" };
 
 export default async function (): Promise<HookResult> {
   return {
