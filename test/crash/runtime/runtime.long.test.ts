@@ -25,7 +25,7 @@ describe.concurrent("a Cortex that is killed again and again", () => {
       expect(report.compactions).toBeGreaterThan(0);
       expect(report.deliveries).toBeGreaterThan(KILLS / LANES / 4);
       expect(report.firings).toBeGreaterThan(KILLS / LANES / 4);
-      expect(report.delegations).toBeGreaterThan(KILLS / LANES / 10); // fewer on a busy machine
+      expect(report.delegations).toBeGreaterThan(KILLS / LANES / 4);
       expect(report.subAgents).toBeGreaterThan(0);
       expect(report.killedChildren).toBeGreaterThan(0);
     },
