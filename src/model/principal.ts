@@ -1,0 +1,91 @@
+/**
+ * Who something happens on the authority of. Agents act for somebody: what they cause has the principal of what caused
+ * it. `agent:<id>` stands only for what an agent began by itself.
+ *
+ *     owner · person:ada · guest:telegram:42 · source:webhook:pay · agent:main
+ */
+import { ANSWER_ADAPTER, OWNER_ADAPTERS } from "./event.ts";
+
+export type Principal = string & { readonly __id: "principal" };
+
+export const OWNER_PRINCIPAL = "owner" as Principal;
+
+export type PrincipalKind = "owner" | "person" | "guest" | "source" | "agent";
+
+/** The identity of somebody on a channel: `telegram:42`, or `telegram@work:42` on another account than the default one. */
+export type Identity = string & { readonly __id: "identity" };
+
+export function personPrincipal(id: string): Principal {
+  return `person:${id}` as Principal;
+}
+
+export function guestPrincipal(identity: Identity): Principal {
+  return `guest:${identity}` as Principal;
+}
+
+/** A program that the configuration names: `webhook:pay`, `files:inbox`, `timer`. */
+export function sourcePrincipal(channel: string, name?: string): Principal {
+  return `source:${name === undefined ? channel : `${channel}:${name}`}` as Principal;
+}
+
+export function agentPrincipal(agent: string): Principal {
+  return `agent:${agent}` as Principal;
+}
+
+export function principalKind(principal: string): PrincipalKind {
+  const [kind] = principal.split(":", 1);
+  return kind as PrincipalKind;
+}
+
+export function isOwner(principal: string): boolean {
+  return principal === OWNER_PRINCIPAL;
+}
+
+/** The id of a person. Undefined: it is none. */
+export function personIdOf(principal: string): string | undefined {
+  return principalKind(principal) === "person" ? principal.slice("person:".length) : undefined;
+}
+
+/** A shared room, as an audience: what is private to it may be told in it. */
+export function roomAudience({
+  channel,
+  account,
+  place,
+}: {
+  readonly channel: string;
+  readonly account?: string | undefined;
+  readonly place: string;
+}): string {
+  return `room:${identityOf({ channel, account, sender: place })}`;
+}
+
+export function identityOf({
+  channel,
+  account,
+  sender,
+}: {
+  readonly channel: string;
+  readonly account?: string | undefined;
+  readonly sender: string;
+}): Identity {
+  const at = account === undefined || account === "default" ? channel : `${channel}@${account}`;
+  return `${at}:${sender}` as Identity;
+}
+
+/** Of events stored before they had one. */
+export function principalBefore({
+  id,
+  channel,
+  sender,
+}: {
+  readonly id: string;
+  readonly channel: string;
+  readonly sender?: string | null | undefined;
+}): Principal {
+  if ((OWNER_ADAPTERS as readonly string[]).includes(channel) && sender === OWNER_PRINCIPAL)
+    return OWNER_PRINCIPAL;
+  if (id.startsWith(`${ANSWER_ADAPTER}:`)) return agentPrincipal("unknown");
+  return sender === undefined || sender === null
+    ? sourcePrincipal(channel)
+    : guestPrincipal(identityOf({ channel, sender }));
+}
