@@ -7,7 +7,7 @@ import { expect, test } from "vitest";
 import type { DispatchId, EventId, ItemId } from "../src/model/ids.ts";
 import type { Json } from "../src/model/json.ts";
 import { MAIN_SESSION, normalizeSessionKey, type SessionKey } from "../src/model/session-key.ts";
-import { readTrust } from "../src/model/trust.ts";
+import { marksOf, readTrust } from "../src/model/trust.ts";
 import type { Cortex } from "../src/runtime/cortex.ts";
 import { DONE, testTool } from "./support/home.ts";
 import { PATIENT } from "./support/server.ts";
@@ -331,7 +331,7 @@ test("what a session has come into contact with goes down to its workers and up 
   ]);
   const marks = async (session: string) => {
     const stored = await cortex.store.sessions.get(normalizeSessionKey(session));
-    return readTrust(stored!.settings);
+    return marksOf(readTrust(stored!.settings));
   };
   await cortex.send({ content: "down" });
   await settled(cortex);
@@ -466,5 +466,5 @@ test("what another conversation answers is private, and not to be trusted", asyn
   await settled(cortex);
   expect((await resultsOf(cortex))[0]).toMatch(/^nothing/);
   const { settings } = (await cortex.store.sessions.get(MAIN_SESSION))!;
-  expect(readTrust(settings)).toMatchObject({ untrusted: true, private: true });
+  expect(marksOf(readTrust(settings))).toMatchObject({ untrusted: true, private: true });
 });

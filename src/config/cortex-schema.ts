@@ -125,6 +125,9 @@ export const agentEntrySchema = z
     workspace: text("Workspace folder, relative to the home.").exactOptional(),
     skills: texts("Names of its skills; * matches any characters.").default(["*"]),
     pluginDirs: texts("Plugin folders, relative to the home.").default([]),
+    foreign: texts(
+      "Folders with documents by others, relative to its workspace; their text is untrusted.",
+    ).default(["inbox", "downloads"]),
     queueMode: queueMode("Queue mode while the agent is busy; overrides broker.queue.").exactOptional(),
     limits: limits.prefault({}),
     systemPrompt: text("Replaces the system prompt except the notes on tools and skills.").exactOptional(),

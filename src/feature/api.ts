@@ -78,6 +78,13 @@ export const Dispatch = z.object({
 });
 const EventWithDispatches = Event.extend({ dispatches: z.array(Dispatch) });
 
+const Labels = z.object({
+  untrusted: z.array(z.string()).describe("Whose words it holds: principals, `tool:<name>`, `document`."),
+  private: z.array(z.string()).describe("To whom it is private: principals and rooms."),
+  denied: z
+    .array(z.string())
+    .describe("Tools that one of its authors may not use; `!Read,Grep`: all but these."),
+});
 const Session = z.object({
   key: z.string(),
   agent: z.string(),
@@ -102,7 +109,8 @@ const Session = z.object({
   profile: z.string().nullable(),
   trust: z
     .object({ untrusted: z.boolean(), private: z.boolean(), outward: z.boolean() })
-    .describe("Trust marks. With the first two set, outward calls need an approval."),
+    .describe("Whether its labels name anyone, and whether it has had effects outside."),
+  labels: Labels.describe("What it has come into contact with."),
   queued: z.number(),
   runId: z.string().nullable(),
   createdAt: time,

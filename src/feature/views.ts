@@ -7,7 +7,7 @@ import { placeKindOf } from "../model/event.ts";
 import { endedAtLimit, type Message, type ToolCall } from "../model/message.ts";
 import type { Profile } from "../model/profile.ts";
 import { answerText } from "../model/reply-tool.ts";
-import { readTrust } from "../model/trust.ts";
+import { type Label, marksOf, readTrust } from "../model/trust.ts";
 import { readWorker } from "../model/worker.ts";
 import type {
   Approval,
@@ -87,8 +87,14 @@ export function dispatchView(dispatch: EventDispatch) {
   };
 }
 
+/** Whose words it holds, to whom it is private, and which tools some author may not use. */
+export function labelView({ untrusted, private: readers, denied }: Label) {
+  return { untrusted: [...untrusted], private: [...readers], denied: [...denied] };
+}
+
 export function sessionView(session: StoredSession) {
   const { mode, profile } = session.settings;
+  const trust = readTrust(session.settings);
   return {
     key: session.key,
     agent: session.agent,
@@ -109,7 +115,8 @@ export function sessionView(session: StoredSession) {
     childCount: session.children,
     mode: typeof mode === "string" ? mode : null,
     profile: typeof profile === "string" ? profile : null,
-    trust: readTrust(session.settings),
+    trust: marksOf(trust),
+    labels: labelView(trust),
     queued: session.queued,
     runId: session.run ?? null,
     createdAt: isoTime(session.createdAtMs),

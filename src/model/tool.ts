@@ -2,7 +2,7 @@ import type { AgentId, RunId, TurnId } from "./ids.ts";
 import type { Json } from "./json.ts";
 import type { Permissions } from "./permissions.ts";
 import type { SessionKey } from "./session-key.ts";
-import type { ToolTrust } from "./trust.ts";
+import type { Label, ToolTrust } from "./trust.ts";
 
 /** Something that an agent can do. Each folder exports the tools for the thing that it knows. */
 export interface Tool {
@@ -20,10 +20,12 @@ export interface Tool {
   /** How long a call may take before it is stopped. */
   readonly timeoutMs: number;
   /**
-   * The trust marks that a call adds, through its result and its errors. `{}`: none. A tool that omits it (written
-   * without types) counts as adding all of them.
+   * What a call brings into the session at most, through its result and its errors. `{}`: nothing. A tool that omits it
+   * (written without types) counts as bringing everything. A result with a label says it exactly.
    */
   readonly trust: ToolTrust;
+  /** Its results have labels: nothing is added to the session before a call. */
+  readonly labels?: true;
   /** Further marks of errors, which may reveal file names or other names that a result does not. */
   readonly errorTrust?: ToolTrust;
   /** Runs a program of the model's choice: needs a sandbox or an approval. */
@@ -67,10 +69,29 @@ export interface ToolContext {
   readonly outputFolder: string;
   /** The environment for child processes; nothing else of ours is inherited. */
   readonly environment: Readonly<Record<string, string>>;
+  /** The labels of files. Absent: they are not known, and `trust` of the tool counts. */
+  readonly labels?: ToolLabels | undefined;
   /** Isolates programs from the rest of the machine. Absent: no isolation. */
   readonly sandbox?: Sandbox | undefined;
   /** Aborts with the turn or on timeout. The tool must stop everything it started. */
   readonly signal: AbortSignal;
+}
+
+/** What files hold, and what is written to them. */
+export interface ToolLabels {
+  /** Of a file as it is now. */
+  ofFile(path: string): Promise<Label>;
+  /** Of everything in these folders. */
+  ofFolders(folders: readonly string[]): Promise<Label>;
+  /** Writes a file that then has the label of the session. */
+  write(path: string, content: Buffer, write: () => Promise<void>): Promise<void>;
+  /**
+   * Runs a program that can read what has this label, and write to these folders; if it is not confined to them, anywhere.
+   */
+  run<T>(
+    program: { readonly folders: readonly string[]; readonly label: Label; readonly isConfined: boolean },
+    run: () => Promise<T>,
+  ): Promise<T>;
 }
 
 export interface Sandbox {
@@ -95,6 +116,8 @@ export type ToolOutcome =
 export interface ToolResult {
   readonly text: string;
   readonly isError?: boolean;
+  /** What it brings into the session. Absent: what its tool declares. */
+  readonly label?: Label;
   /** For people and programs: not shown to the model. */
   readonly details?: Json;
   /** The session of the worker that does the work of the call. */

@@ -1,7 +1,12 @@
+import { stat } from "node:fs/promises";
+import { join } from "node:path";
+
+import { type Label, NO_LABEL } from "../model/trust.ts";
+import type { FileLabels } from "./file-labels.ts";
 import { readInside } from "./read-inside.ts";
 
 /** Files of the workspace that say who the agent is and how it works, in this order. */
-const IDENTITY_FILES = ["AGENTS.md", "SOUL.md", "IDENTITY.md", "USER.md", "MEMORY.md"] as const;
+export const IDENTITY_FILES = ["AGENTS.md", "SOUL.md", "IDENTITY.md", "USER.md", "MEMORY.md"] as const;
 
 /** How much of each is read, in characters. */
 export const MAX_IDENTITY_FILE_LENGTH = 20_000;
@@ -18,6 +23,30 @@ export interface IdentityFile {
 export async function readIdentityFiles(workspace: string): Promise<IdentityFile[]> {
   const files = await Promise.all(IDENTITY_FILES.map((name) => readIdentityFile(name, workspace)));
   return files.filter((file) => file !== undefined);
+}
+
+/** These are about a person. The others are instructions, which an agent may repeat to anyone. */
+const PRIVATE_FILES: ReadonlySet<string> = new Set(["USER.md", "MEMORY.md"]);
+
+/** What an identity file brings into a session. */
+export async function labelOfIdentity(
+  name: string,
+  workspace: string,
+  files: Pick<FileLabels, "ofFile">,
+): Promise<Label> {
+  const path = join(workspace, name);
+  const exists = await stat(path).then(
+    () => true,
+    () => false,
+  );
+  if (!exists) return NO_LABEL;
+  const label = await files.ofFile(path);
+  return PRIVATE_FILES.has(name) ? label : withoutReaders(label);
+}
+
+/** An instruction may be repeated to anyone, whoever wrote it. */
+export function withoutReaders(label: Label): Label {
+  return { ...label, private: [] };
 }
 
 async function readIdentityFile(name: string, workspace: string): Promise<IdentityFile | undefined> {

@@ -64,6 +64,15 @@ export function narrow(permissions: Permissions, narrowing: Json): Permissions {
   });
 }
 
+/** The tools that a narrowing takes away, as a label names them. */
+export function deniedTools(narrowing: Json): readonly string[] {
+  const { success, data } = narrowingSchema.safeParse(narrowing);
+  if (!success) return ["*"];
+  const { allow = [], deny = [] } = data.tools ?? {};
+  const lists = allow.map(canonicalPatterns).filter((list) => !list.includes("*"));
+  return [...denyingPatterns(deny), ...lists.map((list) => `!${list.toSorted().join(",")}`)];
+}
+
 const patterns = z.array(z.string());
 /** One list, or several that must all agree, as in permissions that were narrowed before. An empty list allows nothing. */
 const lists = z.union([patterns.transform((list) => [list]), z.array(patterns)]);

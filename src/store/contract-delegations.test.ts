@@ -708,16 +708,21 @@ describe.each(Object.entries(STORES))("%s", (_, open) => {
       await using opened = await open();
       const { store } = opened;
       const caller = await begin(store, "a");
-      await store.sessions.configure(session("work"), { profile: "fast", trust: { untrusted: true } });
+      await store.sessions.configure(session("work"), {
+        profile: "fast",
+        trust: { untrusted: { "person:ada": true } },
+      });
       const one = await giveAndBegin(store, caller, "one");
-      expect((await store.sessions.get(session("one")))!.settings).toEqual({ trust: { untrusted: true } });
-      await store.sessions.configure(session("one"), { trust: { private: true } });
+      expect((await store.sessions.get(session("one")))!.settings).toEqual({
+        trust: { untrusted: { "person:ada": true } },
+      });
+      await store.sessions.configure(session("one"), { trust: { private: { owner: true } } });
       await store.turns.commit(turnFor(one));
-      expect(await trustOf(store, "work")).toEqual({ untrusted: true });
+      expect(await trustOf(store, "work")).toEqual({ untrusted: { "person:ada": true } });
       await store.delegations.report(delegated("one"));
       expect((await store.sessions.get(session("work")))!.settings).toEqual({
         profile: "fast",
-        trust: { private: true, untrusted: true },
+        trust: { private: { owner: true }, untrusted: { "person:ada": true } },
       });
     });
 
@@ -726,17 +731,25 @@ describe.each(Object.entries(STORES))("%s", (_, open) => {
       const { store } = opened;
       await begin(store, "a");
       await begin(store, "b", "home");
-      await store.sessions.configure(session("work"), { trust: { untrusted: true, private: false } });
-      await store.sessions.configure(session("home"), { trust: { private: true } });
+      await store.sessions.configure(session("work"), {
+        trust: { untrusted: { "person:ada": true }, private: false },
+      });
+      await store.sessions.configure(session("home"), { trust: { private: { owner: true } } });
       const send = (name: string, from: string, to: string) =>
         store.events.accept(event(name), {
           dispatch: dispatch(name, toSession(to), { from: session(from) }),
         });
       await send("c", "work", "home");
-      expect(await trustOf(store, "home")).toEqual({ private: true, untrusted: true });
-      expect(await trustOf(store, "work")).toEqual({ untrusted: true, private: false });
+      expect(await trustOf(store, "home")).toEqual({
+        private: { owner: true },
+        untrusted: { "person:ada": true },
+      });
+      expect(await trustOf(store, "work")).toEqual({ untrusted: { "person:ada": true }, private: false });
       await send("d", "home", "work");
-      expect(await trustOf(store, "work")).toEqual({ private: true, untrusted: true });
+      expect(await trustOf(store, "work")).toEqual({
+        private: { owner: true },
+        untrusted: { "person:ada": true },
+      });
       await expect(send("e", "nobody", "work")).rejects.toEqual(refusal("session_unknown"));
     });
   });

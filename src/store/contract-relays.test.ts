@@ -196,13 +196,15 @@ describe.each(Object.entries(STORES))("%s", (_, open) => {
     await using opened = await open();
     const { store } = opened;
     await begin(store, "a");
-    await store.sessions.configure(session("work"), { [TRUST_SETTING]: { untrusted: true } });
+    await store.sessions.configure(session("work"), {
+      [TRUST_SETTING]: { untrusted: { "person:ada": true } },
+    });
     await store.relays.create(relay());
     const step = asks(0);
     const accept = { ...step.accept!, trust: [session("work"), session("nobody")] };
     await store.relays.save(ID, 1, running({ steps: [{ ...step, accept }] }));
     expect((await store.sessions.get(session("step-0")))?.settings).toMatchObject({
-      [TRUST_SETTING]: { untrusted: true },
+      [TRUST_SETTING]: { untrusted: { "person:ada": true } },
     });
   });
 

@@ -7,7 +7,7 @@ import type { ItemId } from "../model/ids.ts";
 import type { Settings, Store } from "./store.ts";
 
 const work = session("work");
-const untrusted = { trust: { untrusted: true } };
+const untrusted = { trust: { untrusted: { "person:ada": true } } };
 
 async function settingsOf(store: Store, label: string): Promise<Settings> {
   return (await store.sessions.get(session(label)))!.settings;
@@ -21,9 +21,9 @@ describe.each(Object.entries(STORES))("%s", (_, open) => {
     expect((await store.sessions.fork(turn, session("fork-0"))).settings).toEqual({});
     await store.sessions.configure(work, {
       profile: "fast",
-      trust: { untrusted: true, private: false, outward: true },
+      trust: { untrusted: { "person:ada": true }, private: false, outward: true },
     });
-    const marks = { trust: { untrusted: true, outward: true } };
+    const marks = { trust: { untrusted: { "person:ada": true }, outward: true } };
     expect((await store.sessions.fork(turn, session("fork-1"))).settings).toEqual(marks);
   });
 
@@ -50,10 +50,10 @@ describe.each(Object.entries(STORES))("%s", (_, open) => {
     const { store } = opened;
     const turn = await finishTurn(store, "a");
     await store.sessions.fork(turn, session("fork-1"));
-    await store.sessions.configure(session("fork-1"), { trust: { private: true } });
+    await store.sessions.configure(session("fork-1"), { trust: { private: { owner: true } } });
     await store.sessions.configure(work, untrusted);
     expect((await store.sessions.fork(turn, session("fork-2"))).settings).toEqual({
-      trust: { untrusted: true, private: true },
+      trust: { untrusted: { "person:ada": true }, private: { owner: true } },
     });
   });
 

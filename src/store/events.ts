@@ -1,7 +1,9 @@
 import type { Direction, PlaceKind } from "../model/event.ts";
 import type { DispatchId, EventId, ItemId, TurnId } from "../model/ids.ts";
 import type { Json } from "../model/json.ts";
+import type { Principal } from "../model/principal.ts";
 import type { SessionKey } from "../model/session-key.ts";
+import type { Label } from "../model/trust.ts";
 import type { DispatchOutcome, Dispatched, NewDispatch } from "./dispatches.ts";
 import type { LeaseRequest } from "./leases.ts";
 import type { ListOptions, Listed } from "./list.ts";
@@ -159,10 +161,15 @@ export interface NewEvent {
   readonly cause?: EventId;
   /** It reports a result back to its cause and adds no link to the chain. */
   readonly returns?: true;
+  /** On whose authority it happened. Absent: that of its cause. */
+  readonly principal?: Principal;
+  /** Of its content, in addition to what its principal says. */
+  readonly label?: Label;
 }
 
 /** The names and parents of places are in the view `threads`. */
-export interface StoredEvent extends Omit<NewEvent, "placeName" | "parentPlace" | "returns"> {
+export interface StoredEvent extends Omit<NewEvent, "placeName" | "parentPlace" | "returns" | "principal"> {
+  readonly principal: Principal;
   /** Number of links before it in its chain. 0: Cortex did not cause it. */
   readonly depth: number;
   /** Number of results reported back before it in its chain. */

@@ -24,6 +24,7 @@ import type { OutboxReads, OutboxStore } from "./deliveries.ts";
 import type { EventReads, EventStore } from "./events.ts";
 import type { Counts, Pulse } from "./health.ts";
 import type { HookReads, HookStore } from "./hooks.ts";
+import type { LabelReads, LabelStore } from "./labels.ts";
 import type { ProgressReads, ProgressStore } from "./progress.ts";
 import type { Prunable, PruneKind, PruneRequest, PruneStep } from "./pruning.ts";
 import type { QueueReads, QueueStore } from "./queue-items.ts";
@@ -43,6 +44,7 @@ export type * from "./dispatches.ts";
 export type * from "./events.ts";
 export type * from "./health.ts";
 export type * from "./hooks.ts";
+export type * from "./labels.ts";
 export type * from "./leases.ts";
 export type * from "./list.ts";
 export type * from "./progress.ts";
@@ -74,6 +76,8 @@ export interface Ledger extends AsyncDisposable {
   readonly hooks: HookReads;
   /** The last known state of the files that the files channel watches. */
   readonly files: FileReads;
+  /** The labels of files that agents wrote. */
+  readonly labels: LabelReads;
   readonly progress: ProgressReads;
   /** Dead messages and deliveries. */
   readonly dead: DeadReads;
@@ -115,6 +119,7 @@ export interface Store extends Ledger {
   readonly team: TeamStore;
   readonly hooks: HookStore;
   readonly files: FileStore;
+  readonly labels: LabelStore;
   readonly progress: ProgressStore;
 
   /**

@@ -7,10 +7,12 @@ import { alice, dispatch, event, message, session, START_MS, toSession } from ".
 import { calls, spoken, type Wish } from "../../test/support/scripted-model.ts";
 import { EVERYTHING } from "../../test/support/tool-context.ts";
 import { CortexError } from "../model/errors.ts";
-import type { AgentId, PersonaId } from "../model/ids.ts";
+import type { AgentId, PersonaId, TurnId } from "../model/ids.ts";
 import type { Json } from "../model/json.ts";
 import { type CallBlock, callsOf } from "../model/message.ts";
 import { OFFLINE_PROFILE } from "../model/profile.ts";
+import { OWNER_PRINCIPAL } from "../model/principal.ts";
+import { FileLabels } from "../personas/file-labels.ts";
 import { lookUp } from "../personas/lookup.ts";
 import { sandboxMode } from "./sandbox.ts";
 import type { Tool, ToolOutcome, ToolResult } from "../model/tool.ts";
@@ -18,9 +20,28 @@ import { NO_TOOL_HOOKS } from "../model/tool-hook.ts";
 import type { Claim, Store } from "../store/store.ts";
 import { type CallingRun, callTool, MAX_OPEN_REQUESTS } from "./call-tool.ts";
 import { type Suspension, TurnJournal } from "./journal.ts";
+import { WorkLabels } from "./run-labels.ts";
 
 const pinned = { system: "", tools: [], profile: "fast" };
 const QUESTION: ToolOutcome = { kind: "suspend", waitKind: "question", detail: { text: "Well?" } };
+
+/** Nothing is recorded of any file. */
+const NO_LABELS = new WorkLabels(
+  new FileLabels({
+    labels: {
+      ofFile: async () => [],
+      under: async () => [],
+      commands: async () => [],
+      areEmpty: async () => true,
+      willWrite: async () => {},
+      hasWritten: async () => {},
+      beginCommand: async () => {},
+      endCommand: async () => {},
+    },
+    foreign: [],
+  }),
+  { principal: OWNER_PRINCIPAL, audience: OWNER_PRINCIPAL, turn: "turn-1" as TurnId },
+);
 
 const { config } = await loadFiles({});
 const setup = lookUp(config, "main" as AgentId, "atlas" as PersonaId);
@@ -81,6 +102,7 @@ function parts(
       skills: [],
       items: [],
       attachedBefore: [],
+      labels: NO_LABELS,
     },
     ports: {
       clock: () => START_MS,

@@ -12,15 +12,16 @@ import type { CallBlock, ToolStatus } from "../model/message.ts";
 import type { Tool, ToolContext, ToolOutcome, ToolResult } from "../model/tool.ts";
 import { canonicalToolName, canonicalToolParams } from "../model/tool-aliases.ts";
 import type { ToolHooks } from "../model/tool-hook.ts";
-import { type Mark, readTrust } from "../model/trust.ts";
+import { isWithin, type Label, OWNERS, readTrust, type Trust } from "../model/trust.ts";
 import type { Store } from "../store/store.ts";
 import { APPROVAL_MS, type Asked, hashOfCall, resolve } from "./approval.ts";
-import { type Gate, judgeCall, marksOf, marksOfResult } from "./gate.ts";
+import { broughtBefore, broughtBy, type Gate, judgeCall } from "./gate.ts";
 import type { Suspension } from "./journal.ts";
 import type { RunWork } from "./prepare.ts";
 import { attachedFiles } from "./query.ts";
 import { runTool } from "./run-tool.ts";
-import { markSession, toolEnvironment } from "./setup.ts";
+import { RunLabels } from "./run-labels.ts";
+import { labelSession, toolEnvironment } from "./setup.ts";
 import type { TurnPorts } from "./turn-ports.ts";
 
 /** How many requests to people one turn may have open. */
@@ -40,6 +41,7 @@ export interface CallingRun {
     | "skills"
     | "items"
     | "attachedBefore"
+    | "labels"
   >;
   readonly ports: Pick<TurnPorts, "clock" | "mintId" | "redact" | "environment" | "settings" | "sandbox"> & {
     readonly store: {
@@ -75,19 +77,23 @@ export async function callTool(call: CallBlock, ordinal: number, run: CallingRun
 }
 
 /** What judges the calls of a run. */
-function gateOf({ work, ports, hooks }: CallingRun): Gate {
-  const { session } = work.claim.lease;
+function gateOf(run: CallingRun): Gate {
+  const { work, ports, hooks } = run;
   return {
     permissions: work.permissions(),
     codeMode: ports.sandbox.mode().effective,
-    readTrust: async () => readTrust((await ports.store.sessions.get(session))?.settings ?? {}),
+    readTrust: () => trustOfSession(run),
     hooks: hooks(),
   };
 }
 
+async function trustOfSession({ work, ports }: CallingRun): Promise<Trust> {
+  return readTrust((await ports.store.sessions.get(work.claim.lease.session))?.settings ?? {});
+}
+
 /** Records what the session has come into contact with. */
-function mark(marks: readonly Mark[], { work, ports }: CallingRun): Promise<void> {
-  return markSession(work.claim.lease.session, marks, ports.store);
+function label(brought: Label & Partial<Trust>, { work, ports }: CallingRun): Promise<void> {
+  return labelSession(work.claim.lease.session, brought, ports.store);
 }
 
 interface Step {
@@ -122,7 +128,7 @@ async function goOn(step: Step, run: CallingRun): Promise<CallOutcome> {
       return makeAgain(step, requestOf(asked).args, asked.notes, run);
     case "make": {
       if (tool === undefined) return finish("error", toolUnknown(call.name, work.tools), step, run);
-      await mark(await marksOf(tool, asked.notes, gateOf(run)), run);
+      await label(broughtBefore(tool, ports.sandbox.mode().effective, asked.notes), run);
       const isFirst = await ports.store.approvals.use(work.claim.lease, work.claim.run, asked.approval);
       const { args } = resolved;
       return isFirst
@@ -158,7 +164,7 @@ async function begin(step: KnownStep, run: CallingRun): Promise<CallOutcome> {
   const judgement = await judgeCall(tool, params, contextOf(step, run), gateOf(run));
   if (run.signal.aborted) return { kind: "park" };
   if (judgement.kind === "refuse") {
-    await mark(judgement.marks, run);
+    await label(judgement.brings, run);
     return finish("error", refused(judgement.reason), step, run);
   }
   if (judgement.kind === "ask") {
@@ -168,7 +174,7 @@ async function begin(step: KnownStep, run: CallingRun): Promise<CallOutcome> {
     await journal.startCall(call, ordinal, clock());
     return wait({ ordinal, callId: call.id, kind: "approval", detail: asked as unknown as Json }, run);
   }
-  await Promise.all([journal.startCall(call, ordinal, clock()), mark(judgement.marks, run)]);
+  await Promise.all([journal.startCall(call, ordinal, clock()), label(judgement.brings, run)]);
   return make(step, judgement.params, judgement.notes, run);
 }
 
@@ -195,16 +201,23 @@ async function make(
   notes: readonly string[],
   run: CallingRun,
 ): Promise<CallOutcome> {
-  const outcome = await runTool(step.tool, params, contextOf(step, run), run.graceMs);
+  const context = contextOf(step, run);
+  const outcome = await runTool(step.tool, params, context, run.graceMs);
   if (outcome === "aborted") return { kind: "park" };
   if (outcome.kind === "suspend") return wait(suspensionOf(step, outcome, run), run);
   const { result } = outcome;
-  const hooked = { tool: step.tool.name, params, context: contextOf(step, run) };
-  const added = await run.hooks().after(hooked, result);
-  const isError = result.isError === true;
-  await mark(await marksOfResult(step.tool, { isError, notes: added }, gateOf(run)), run);
+  const added = await run.hooks().after({ tool: step.tool.name, params, context }, result);
+  const brought = broughtBy(step.tool, run.ports.sandbox.mode().effective, result, added);
+  await label(brought, run); // before the model reads it
+  await run.work.labels.keepOutput(context, brought);
   const text = [result.text, ...notes, ...added].join("\n\n");
-  return finish(isError ? "error" : "ok", { ...result, text }, step, run);
+  const told = isWithin(brought, OWNERS) ? withoutLabel(result) : { ...result, label: brought };
+  return finish(result.isError === true ? "error" : "ok", { ...told, text }, step, run);
+}
+
+/** A label that says nothing is not recorded. */
+function withoutLabel({ label: _, ...result }: ToolResult): ToolResult {
+  return result;
 }
 
 function suspensionOf(
@@ -251,7 +264,8 @@ function requestOf({ request }: Asked): { readonly args: Json } {
   return { args: (request as { args?: Json }).args ?? null };
 }
 
-function contextOf({ call, ordinal }: Step, { work, ports, signal }: CallingRun): ToolContext {
+function contextOf({ call, ordinal }: Step, run: CallingRun): ToolContext {
+  const { work, ports, signal } = run;
   const { claim, setup, folders, skills, items, attachedBefore } = work;
   const permissions = work.permissions();
   const { variable } = ports.settings;
@@ -269,6 +283,7 @@ function contextOf({ call, ordinal }: Step, { work, ports, signal }: CallingRun)
       ...attachedBefore,
     ],
     environment: toolEnvironment(ports.environment, { names: permissions.credentials, variable }),
+    labels: new RunLabels(work.labels, () => trustOfSession(run)),
     sandbox: ports.sandbox.sandbox(),
     permissions,
     delegable: work.delegable(),

@@ -5,10 +5,18 @@ import { EVERYTHING } from "../../test/support/tool-context.ts";
 import type { Permissions } from "../model/permissions.ts";
 import type { Tool, ToolContext } from "../model/tool.ts";
 import { type BeforeCall, NO_TOOL_HOOKS, type ToolHooks } from "../model/tool-hook.ts";
-import type { Trust } from "../model/trust.ts";
-import { type CodeMode, type Gate, judgeCall, marksOf, marksOfResult } from "./gate.ts";
+import { declared, NO_TRUST, type ToolTrust, type Trust } from "../model/trust.ts";
+import { broughtBefore, broughtBy, type CodeMode, type Gate, judgeCall } from "./gate.ts";
 
-const NOTHING_KNOWN: Trust = { untrusted: false, private: false, outward: false };
+/** What the tool of these tests brings with this declaration. */
+const brought = (trust: ToolTrust): Trust => declared("Work", trust);
+/** A session that knows words of a stranger, data of the owner, or both. */
+const known = (trust: Partial<Record<"untrusted" | "private", true>> & { outward?: true }): Trust => ({
+  ...NO_TRUST,
+  untrusted: trust.untrusted === true ? ["guest:telegram:9"] : [],
+  private: trust.private === true ? ["owner"] : [],
+  outward: trust.outward === true,
+});
 const CONTEXT = {} as ToolContext; // handed on to hooks, and looked at by nobody else
 
 interface Circumstances {
@@ -26,7 +34,7 @@ function gate({ permissions, mode = "plain", trust, hook }: Circumstances): Gate
   return {
     permissions: { ...EVERYTHING, ...permissions },
     codeMode: mode,
-    readTrust: async () => ({ ...NOTHING_KNOWN, ...trust }),
+    readTrust: async () => ({ ...NO_TRUST, ...trust }),
     hooks,
   };
 }
@@ -39,7 +47,7 @@ const judge = (fields: Parameters<typeof toolOf>[0], circumstances: Circumstance
   judgeCall(toolOf(fields), { a: 1 }, CONTEXT, gate(circumstances));
 
 test("a call that nobody objects to is made as the model wants it", async () => {
-  expect(await judge({}, {})).toEqual({ kind: "make", params: { a: 1 }, notes: [], marks: [] });
+  expect(await judge({}, {})).toEqual({ kind: "make", params: { a: 1 }, notes: [], brings: NO_TRUST });
 });
 
 test.each<[string, Circumstances, RegExp]>([
@@ -86,7 +94,7 @@ test("a tool that asks says why, also where its persona may do everything and a 
 test("a tool that asks for others does so only where somebody else has a say", async () => {
   const asksForOthers = "it is the owner's";
   expect(await judge({ asksForOthers }, {})).toMatchObject({ kind: "make" });
-  expect(await judge({ asksForOthers }, { trust: { untrusted: true } })).toMatchObject({
+  expect(await judge({ asksForOthers }, { trust: known({ untrusted: true }) })).toMatchObject({
     kind: "ask",
     reason: asksForOthers,
   });
@@ -111,7 +119,7 @@ test.each<[CodeMode, string]>([
   expect(await judge({}, { mode })).toMatchObject({ kind: "make" });
 });
 
-test.each<[Partial<Trust>, "make" | "ask"]>([
+test.each<[Parameters<typeof known>[0], "make" | "ask"]>([
   [{}, "make"],
   [{ untrusted: true }, "make"],
   [{ private: true }, "make"],
@@ -120,54 +128,83 @@ test.each<[Partial<Trust>, "make" | "ask"]>([
   [{ private: true, outward: true }, "make"],
   [{ untrusted: true, private: true }, "ask"],
   [{ untrusted: true, private: true, outward: true }, "ask"],
-])("with %o, the judgement of an outward call is: %s", async (trust, kind) => {
+])("with %o, the judgement of an outward call is: %s", async (marks, kind) => {
+  const trust = known(marks);
   expect(await judge({ trust: { outward: true } }, { trust })).toMatchObject({ kind });
   expect(await judge({ trust: { private: true, untrusted: true } }, { trust })).toMatchObject({
     kind: "make",
   });
 });
 
-test("a call marks the session with what it brings, before it is made", async () => {
+test("somebody may send what is private to them alone", async () => {
+  const ada = ["person:ada"];
+  const outward = { trust: { outward: true } } as const;
+  expect(await judge(outward, { trust: { untrusted: ada, private: ada } })).toMatchObject({ kind: "make" });
+  const both = { untrusted: ada, private: ["person:ada", "person:bob"] };
+  expect(await judge(outward, { trust: both })).toMatchObject({ kind: "ask" });
+});
+
+test.each<[string, "make" | "ask"]>([
+  ["Work", "ask"],
+  ["W*", "ask"],
+  ["Read", "make"],
+  ["!Read,Grep", "ask"],
+  ["!Work,Read", "make"],
+])("where an author may not use %s, the judgement is: %s", async (denied, kind) => {
+  expect(await judge({}, { trust: { denied: [denied] } })).toMatchObject({ kind });
+});
+
+test("a call labels the session with what it brings, before it is made", async () => {
   const brings = { trust: { untrusted: true, outward: true } } as const;
-  expect(await judge(brings, { trust: { outward: true } })).toMatchObject({ marks: ["untrusted"] });
-  expect(await marksOf(toolOf(brings), [], gate({}))).toEqual(["untrusted", "outward"]);
+  expect(await judge(brings, {})).toMatchObject({ brings: brought(brings.trust) });
+  expect(broughtBefore(toolOf(brings), "plain", [])).toEqual(brought({ outward: true, untrusted: true }));
+});
+
+test("a tool whose results have labels brings what these say, and at most what it declares where they have none", async () => {
+  const tool: Tool = { ...toolOf({ trust: { untrusted: true, private: true } }), labels: true };
+  expect(broughtBefore(tool, "sandboxed", [])).toEqual(NO_TRUST);
+  const label = { untrusted: ["person:ada"], private: [], denied: [] };
+  expect(broughtBy(tool, "sandboxed", { text: "", label }, [])).toEqual({ ...label, outward: false });
+  expect(broughtBy(tool, "sandboxed", { text: "" }, [])).toEqual(brought({ untrusted: true, private: true }));
 });
 
 test("a tool that does not say what it brings counts as one that reads, quotes strangers and sends", async () => {
   const { trust: _, ...undeclared } = toolOf({});
   const judged = (trust: Partial<Trust>) => judgeCall(undeclared as Tool, {}, CONTEXT, gate({ trust }));
-  expect(await judged({})).toMatchObject({ kind: "make", marks: ["untrusted", "private", "outward"] });
-  expect(await judged({ untrusted: true })).toMatchObject({ kind: "ask" });
+  const all = brought({ untrusted: true, private: true, outward: true });
+  expect(await judged({})).toMatchObject({ kind: "make", brings: all });
+  expect(await judged(known({ untrusted: true }))).toMatchObject({ kind: "ask" });
 });
 
-test("an error that tells of files marks the session, where a result would not", async () => {
+test("an error that tells of files labels the session, where a result would not", () => {
   const tool: Tool = { ...toolOf({}), errorTrust: { private: true } };
-  expect(await marksOfResult(tool, { isError: true, notes: [] }, gate({}))).toEqual(["private"]);
-  expect(await marksOfResult(tool, { isError: false, notes: [] }, gate({}))).toEqual([]);
+  expect(broughtBy(tool, "plain", { text: "", isError: true }, [])).toEqual(brought({ private: true }));
+  expect(broughtBy(tool, "plain", { text: "" }, [])).toEqual(NO_TRUST);
 });
 
-test("what a hook of the owner says may quote anything, and marks the session", async () => {
-  const both = ["untrusted", "private"];
-  expect(await judge({}, { hook: { notes: ["3 problems in secret.ts"] } })).toMatchObject({ marks: both });
-  const refused = { kind: "refuse", marks: both };
+test("what a hook of the owner says may quote anything, and labels the session", async () => {
+  const both = brought({ untrusted: true, private: true });
+  expect(await judge({}, { hook: { notes: ["3 problems in secret.ts"] } })).toMatchObject({ brings: both });
+  const refused = { kind: "refuse", brings: both };
   expect(await judge({}, { hook: { decision: "deny", reason: "secret.ts has an error" } })).toMatchObject(
     refused,
   );
-  expect(await judge({}, { hook: { decision: "deny" } })).toMatchObject({ kind: "refuse", marks: [] });
-  expect(await marksOf(toolOf({}), ["a note"], gate({}))).toEqual(both);
-  expect(await marksOfResult(toolOf({}), { isError: false, notes: ["a note"] }, gate({}))).toEqual(both);
+  expect(await judge({}, { hook: { decision: "deny" } })).toMatchObject({ kind: "refuse", brings: NO_TRUST });
+  expect(broughtBefore(toolOf({}), "plain", ["a note"])).toEqual(both);
+  expect(broughtBy(toolOf({}), "plain", { text: "" }, ["a note"])).toEqual(both);
 });
 
 test("a program without a sandbox can read and send anything, and counts as doing so", async () => {
-  expect(await judge({ runsCode: true }, { mode: "plain" })).toMatchObject({ marks: ["private", "outward"] });
-  expect(await judge({ runsCode: true }, { mode: "sandboxed" })).toMatchObject({ marks: [] });
-  const both = { untrusted: true, private: true };
-  expect(await judge({ runsCode: true }, { mode: "plain", trust: both })).toMatchObject({ kind: "ask" });
-  expect(await judge({ runsCode: true }, { mode: "sandboxed", trust: both })).toMatchObject({ kind: "make" });
+  const free = brought({ private: true, outward: true });
+  expect(await judge({ runsCode: true }, { mode: "plain" })).toMatchObject({ brings: free });
+  expect(await judge({ runsCode: true }, { mode: "sandboxed" })).toMatchObject({ brings: NO_TRUST });
+  const trust = known({ untrusted: true, private: true });
+  expect(await judge({ runsCode: true }, { mode: "plain", trust })).toMatchObject({ kind: "ask" });
+  expect(await judge({ runsCode: true }, { mode: "sandboxed", trust })).toMatchObject({ kind: "make" });
 });
 
 test("one call that reads and sends is enough, where others have a say", async () => {
-  const trust = { untrusted: true };
+  const trust = known({ untrusted: true });
   expect(await judge({ runsCode: true }, { mode: "plain", trust })).toMatchObject({ kind: "ask" });
   expect(await judge({ runsCode: true }, { mode: "sandboxed", trust })).toMatchObject({ kind: "make" });
 });
@@ -175,8 +212,8 @@ test("one call that reads and sends is enough, where others have a say", async (
 test("what lies in the folders may be anybody's words, except where the owner lets commands run plainly", async () => {
   const reading = { trust: { untrusted: true, private: true } } as const;
   for (const mode of ["sandboxed", "asks", "refuses"] as const)
-    expect(await judge(reading, { mode })).toMatchObject({ marks: ["untrusted", "private"] });
-  expect(await judge(reading, { mode: "plain" })).toMatchObject({ marks: ["private"] });
+    expect(await judge(reading, { mode })).toMatchObject({ brings: brought(reading.trust) });
+  expect(await judge(reading, { mode: "plain" })).toMatchObject({ brings: brought({ private: true }) });
   const fetching = { trust: { untrusted: true, outward: true } } as const;
-  expect(await judge(fetching, { mode: "plain" })).toMatchObject({ marks: ["untrusted", "outward"] });
+  expect(await judge(fetching, { mode: "plain" })).toMatchObject({ brings: brought(fetching.trust) });
 });

@@ -2,15 +2,17 @@
  * What stands between a call that a model wants and the call that is made: the owner's hooks, the permissions of
  * the turn, the sandbox, and the rule of two. The strictest of them counts.
  */
-import { allowsTool, asksBefore, type Permissions } from "../model/permissions.ts";
+import { allowsTool, asksBefore, matches, type Permissions } from "../model/permissions.ts";
 import type { Json } from "../model/json.ts";
-import type { Tool, ToolContext } from "../model/tool.ts";
+import type { Tool, ToolContext, ToolResult } from "../model/tool.ts";
 import type { ToolHooks } from "../model/tool-hook.ts";
 import {
-  addedMarks,
+  declared,
   HOOK_WORDS,
-  type Mark,
+  isDeniedToAuthor,
+  joinTrust,
   needsConsent,
+  NO_TRUST,
   type ToolTrust,
   type Trust,
   UNDECLARED,
@@ -32,10 +34,10 @@ type Judgement =
       readonly kind: "make";
       readonly params: Json;
       readonly notes: readonly string[];
-      /** What the session must be marked with before the call is made. */
-      readonly marks: readonly Mark[];
+      /** What the call brings into the session before it is made. */
+      readonly brings: Trust;
     }
-  | { readonly kind: "refuse"; readonly reason: string; readonly marks: readonly Mark[] }
+  | { readonly kind: "refuse"; readonly reason: string; readonly brings: Trust }
   | {
       readonly kind: "ask";
       readonly params: Json;
@@ -57,61 +59,67 @@ export async function judgeCall(
   if (said.decision === "deny")
     return said.reason === undefined
       ? refuse("A tool hook denied this call.")
-      : refuse(said.reason, addedMarks(trust, HOOK_WORDS));
-  const brings = trustOf(tool, codeMode);
+      : refuse(said.reason, declared(tool.name, HOOK_WORDS));
+  const most = trustOf(tool, codeMode);
   const reasons = [
     ...(said.decision === "ask" ? [said.reason ?? "a tool hook requires it"] : []),
     ...(tool.asks === undefined ? [] : [tool.asks]),
-    ...(tool.asksForOthers === undefined || !trust.untrusted ? [] : [tool.asksForOthers]),
+    ...(tool.asksForOthers === undefined || trust.untrusted.length === 0 ? [] : [tool.asksForOthers]),
     ...(asksBefore(permissions, tool.name) ? [`the persona's \`ask\` list includes ${tool.name}`] : []),
     ...(tool.runsCode === true && codeMode === "asks" ? ["commands have no sandbox"] : []),
-    ...(needsConsent(trust, brings) ? [RULE_OF_TWO] : []),
+    ...(needsConsent(trust, most) ? [RULE_OF_TWO] : []),
+    ...(isDeniedToAuthor(trust, (pattern) => matches([pattern], tool.name)) ? [DENIED_TO_AUTHOR] : []),
   ];
   const { params: wanted, notes } = said;
   if (reasons.length > 0) return { kind: "ask", params: wanted, notes, reason: reasons.join("; ") };
-  return { kind: "make", params: wanted, notes, marks: addedMarks(trust, withNotes(brings, notes)) };
+  return { kind: "make", params: wanted, notes, brings: broughtBefore(tool, codeMode, notes) };
 }
 
-/** The marks of a call that a person has agreed to. */
-export async function marksOf(
-  tool: Tool,
-  notes: readonly string[],
-  { codeMode, readTrust }: Pick<Gate, "codeMode" | "readTrust">,
-): Promise<readonly Mark[]> {
-  return addedMarks(await readTrust(), withNotes(trustOf(tool, codeMode), notes));
+/** What a call brings into the session before it is made: all that is known of it then. */
+export function broughtBefore(tool: Tool, mode: CodeMode, notes: readonly string[]): Trust {
+  const most = trustOf(tool, mode);
+  const { untrusted: _, private: __, ...effects } = most;
+  // The results of a program that is not confined are as declared, whatever they say.
+  const before = tool.labels === true && !isFree(tool, mode) ? effects : most;
+  return joinTrust(declared(tool.name, before), wordsOf(tool, notes));
 }
 
-/** The marks of what a call has brought: an error, and what hooks have added to it. */
-export async function marksOfResult(
-  { errorTrust = {} }: Tool,
-  { isError, notes }: { readonly isError: boolean; readonly notes: readonly string[] },
-  { readTrust }: Pick<Gate, "readTrust">,
-): Promise<readonly Mark[]> {
-  const brings = withNotes(isError ? errorTrust : {}, notes);
-  return Object.keys(brings).length === 0 ? [] : addedMarks(await readTrust(), brings);
+/** What a result brings: its own label, or what its tool declares; and what hooks have added to it. */
+export function broughtBy(tool: Tool, mode: CodeMode, result: ToolResult, notes: readonly string[]): Trust {
+  const hooks = wordsOf(tool, notes);
+  if (result.label !== undefined && !isFree(tool, mode))
+    return joinTrust({ ...result.label, outward: false }, hooks);
+  const { errorTrust = {} } = tool;
+  if (result.isError === true) return joinTrust(declared(tool.name, errorTrust), hooks);
+  return tool.labels === true ? joinTrust(declared(tool.name, trustOf(tool, mode)), hooks) : hooks;
+}
+
+/** Whether it runs programs that can read and send whatever they like. */
+function isFree({ runsCode }: Tool, mode: CodeMode): boolean {
+  return runsCode === true && mode !== "sandboxed";
 }
 
 /**
  * A program that is not confined reads and sends whatever it likes. Where the owner wants it so, what lies in the
  * folders counts as the owner's own words: else each command after the first one would need a yes.
  */
-function trustOf({ trust: declared, runsCode }: Tool, mode: CodeMode): ToolTrust {
-  const trust = (declared as ToolTrust | undefined) ?? UNDECLARED;
+function trustOf(tool: Tool, mode: CodeMode): ToolTrust {
+  const trust = (tool.trust as ToolTrust | undefined) ?? UNDECLARED;
   const { untrusted, ...known } = trust;
   const isOwn = mode === "plain" && trust.outward !== true;
   return {
     ...known,
     ...(untrusted === true && !isOwn ? { untrusted } : {}),
-    ...(runsCode === true && mode !== "sandboxed" ? { private: true, outward: true } : {}),
+    ...(isFree(tool, mode) ? { private: true, outward: true } : {}),
   };
 }
 
-function withNotes(brings: ToolTrust, notes: readonly string[]): ToolTrust {
-  return notes.length === 0 ? brings : { ...brings, ...HOOK_WORDS };
+function wordsOf({ name }: Tool, notes: readonly string[]): Trust {
+  return notes.length === 0 ? NO_TRUST : declared(name, HOOK_WORDS);
 }
 
-function refuse(reason: string, marks: readonly Mark[] = []): Judgement {
-  return { kind: "refuse", reason, marks };
+function refuse(reason: string, brings = NO_TRUST): Judgement {
+  return { kind: "refuse", reason, brings };
 }
 
 const NO_SANDBOX =
@@ -119,3 +127,5 @@ const NO_SANDBOX =
 
 const RULE_OF_TWO =
   "this conversation contains private data and text from others, and the call has an outside effect";
+
+const DENIED_TO_AUTHOR = "this conversation contains text by someone who may not use this tool";

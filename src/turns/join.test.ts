@@ -9,12 +9,13 @@ import {
   START_MS,
   toSession,
   turnFor,
+  type TestEvent,
 } from "../../test/support/sample.ts";
 import type { DispatchId, EventId, ItemId } from "../model/ids.ts";
 import { canonicalJson } from "../model/json.ts";
 import { QUEUE_MODES } from "../model/queue-mode.ts";
 import { answeredMessage } from "../model/stamp.ts";
-import type { Claim, DispatchInput, NewDispatch, NewEvent, QueueItem, Store } from "../store/store.ts";
+import type { Claim, DispatchInput, NewDispatch, QueueItem, Store } from "../store/store.ts";
 import {
   droppedNote,
   gatherTurn,
@@ -33,7 +34,7 @@ import { toQuery } from "./query.ts";
 const NOW = START_MS;
 
 type Fields = Partial<Omit<QueueItem, "event">> & {
-  event?: Partial<NewEvent>;
+  event?: Partial<TestEvent>;
   dispatch?: Partial<DispatchInput>;
 };
 
@@ -462,7 +463,7 @@ test("another failure of the store is the run's", async () => {
   await expect(joinWaiting(work, partsOf(store))).rejects.toMatchObject({ code: "lease_lost" });
 });
 
-function droppedItem(content: string | null, message?: string, fields: Partial<NewEvent> = {}): QueueItem {
+function droppedItem(content: string | null, message?: string, fields: Partial<TestEvent> = {}): QueueItem {
   return {
     id: "item-1" as ItemId,
     session: session("work"),

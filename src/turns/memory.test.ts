@@ -1,3 +1,4 @@
+import { NO_LABEL, OWNERS } from "../model/trust.ts";
 import { expect, test } from "vitest";
 
 import { openTestStore } from "../../test/support/open-store.ts";
@@ -144,7 +145,7 @@ test("a turn is given what others have said of the same, and not its own words",
     await store.events.accept(event(`other-${n}`, { content: `This is the plan for the week ${n}.` }));
   }
   const items = await itemsOf(store, "new", "Where is the spare key?");
-  const { query, marks } = await remember([message("q", "user", "Where is the spare key?")], {
+  const { query, label } = await remember([message("q", "user", "Where is the spare key?")], {
     search: (text, options) => store.events.search(text, options),
     threshold: THRESHOLD,
     tokens: 500,
@@ -155,7 +156,7 @@ test("a turn is given what others have said of the same, and not its own words",
   expect(memoryOf(query[0])).toMatch(
     /:\n- \[event test:old, .*test tyler\] The spare key lies under the mat\.$/,
   );
-  expect(marks).toEqual(["private"]);
+  expect(label).toEqual(OWNERS);
 });
 
 test("a search that fails costs the turn its memory and nothing else", async () => {
@@ -164,7 +165,7 @@ test("a search that fails costs the turn its memory and nothing else", async () 
   const parts = { threshold: THRESHOLD, tokens: 500, items: [], thread: NO_THREAD, window: undefined };
   expect(await remember(query, { ...parts, search: () => Promise.reject(failed) })).toEqual({
     query,
-    marks: [],
+    label: NO_LABEL,
   });
   const mistake = new TypeError("no function");
   await expect(remember(query, { ...parts, search: () => Promise.reject(mistake) })).rejects.toBe(mistake);

@@ -6,7 +6,7 @@
 import { CHARACTERS_PER_TOKEN } from "../agents/estimate-tokens.ts";
 import { CortexError } from "../model/errors.ts";
 import type { Message, UserBody } from "../model/message.ts";
-import type { Mark } from "../model/trust.ts";
+import { type Label, NO_LABEL, OWNERS } from "../model/trust.ts";
 import { words } from "../model/words.ts";
 import type { Context, QueueItem, SearchHit, SearchOptions } from "../store/store.ts";
 
@@ -70,11 +70,11 @@ interface RememberingTurn {
   readonly window: number | undefined;
 }
 
-/** The query of a turn, its first message with what was recalled for all of them, and the marks that this adds to the session. */
+/** The query of a turn, its first message with what was recalled for all of them, and the label of that. */
 export async function remember(
   query: readonly Message[],
   { items, thread, window, tokens, ...recall }: RememberingTurn & Omit<Recall, "query" | "exclude">,
-): Promise<{ readonly query: readonly Message[]; readonly marks: readonly Mark[] }> {
+): Promise<{ readonly query: readonly Message[]; readonly label: Label }> {
   const [first, ...others] = query;
   const exclude = knownIds(thread);
   for (const { event } of items) exclude.add(event.id);
@@ -83,8 +83,8 @@ export async function remember(
   const recalled = await recallMemory({ ...recall, query: said, exclude, tokens: share }).catch(
     withoutMemory,
   );
-  if (first === undefined || recalled === undefined) return { query, marks: [] };
-  return { query: [withMemory(first, recalled), ...others], marks: ["private"] };
+  if (first === undefined || recalled === undefined) return { query, label: NO_LABEL };
+  return { query: [withMemory(first, recalled), ...others], label: OWNERS };
 }
 
 /** A search that fails costs a turn its memory and nothing else. */

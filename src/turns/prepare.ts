@@ -3,19 +3,24 @@
  * journal. A resumed run gets what its first attempt was started with.
  */
 import assert from "node:assert/strict";
+import { dirname, resolve } from "node:path";
 
 import type { Exchange } from "../agents/agent.ts";
+import { attachmentsFolder } from "../config/home.ts";
 import type { PersonaId } from "../model/ids.ts";
 import type { Json } from "../model/json.ts";
 import { allowsTool, type Permissions } from "../model/permissions.ts";
 import type { Profile } from "../model/profile.ts";
 import type { SessionKey } from "../model/session-key.ts";
 import type { Tool } from "../model/tool.ts";
+import { joinLabels, type Label } from "../model/trust.ts";
 import { readWorker, type Worker } from "../model/worker.ts";
 import type { Setup } from "../personas/lookup.ts";
 import { delegableBy, permissionsOf } from "../personas/permissions.ts";
+import { FileLabels } from "../personas/file-labels.ts";
 import { type Skill, skillsOf } from "../personas/skills.ts";
 import type { Claim, Context, Journal, QueueItem, Store, StoredSession } from "../store/store.ts";
+import { audienceOfTurn, principalOfTurn } from "./audience.ts";
 import { type Candidates, chooseProfile, fallbackChain, healthFor, whyFallback } from "./choose-profile.ts";
 import { type Pinned, TurnJournal } from "./journal.ts";
 import { nextStretch, type Worked } from "./limits.ts";
@@ -24,13 +29,14 @@ import {
   agentFolders,
   asWorker,
   hasTool,
-  isByOthers,
-  markSession,
+  labelOfMessages,
+  labelSession,
   narrowedAs,
   narrowedBy,
   setupOf,
 } from "./setup.ts";
-import { assembleSystem } from "./system-prompt.ts";
+import { WorkLabels } from "./run-labels.ts";
+import { assembleSystem, labelOfPrompt } from "./system-prompt.ts";
 import { historyOf, readThread } from "./thread.ts";
 import type { TurnFolders, TurnPorts } from "./turn-ports.ts";
 
@@ -64,6 +70,8 @@ export interface RunWork {
   readonly attachedBefore: readonly string[];
   /** The messages that the turn answers; messages that join it later are added. */
   readonly items: QueueItem[];
+  /** The labels of files, and on whose authority the run writes some. */
+  readonly labels: WorkLabels;
   readonly worked: Worked;
 }
 
@@ -82,14 +90,15 @@ export async function prepareRun(claim: Claim, ports: TurnPorts): Promise<RunWor
   const narrowed = [...narrowedAs(worker), ...narrowedBy(items)];
   const current = (): Setup => setupOf(ports.settings.config(), session, worker);
   const permissions = (): Permissions => permissionsOf(current(), narrowed);
-  if (isByOthers(items)) await markSession(session.key, ["untrusted"], ports.store);
   const tools = await grantedTools(permissions(), assignment, ports);
   const { candidates, profile, fallback } = choose(assignment, ports);
-  const { thread, window, system, skills, attachedBefore } = await readContext(
+  const labels = workLabels(assignment, ports);
+  const { thread, window, system, skills, attachedBefore, label } = await readContext(
     assignment,
-    { profile, tools },
+    { profile, tools, files: labels.files },
     ports,
   );
+  await labelSession(session.key, joinLabels(labelOfMessages(items), label), ports.store);
   const worked = nextStretch(before ?? { messages: [], toolCalls: [] }, pinned, nowMs);
   // A run that has only compacted its thread has no message in its journal.
   const written = before?.messages.length ?? 0;
@@ -129,8 +138,25 @@ export async function prepareRun(claim: Claim, ports: TurnPorts): Promise<RunWor
     journal,
     attachedBefore,
     items,
+    labels,
     worked,
   };
+}
+
+/** Documents by others lie in the agent's folders for them, in watched folders, and among the attachments. */
+function workLabels(
+  { claim, setup, folders, items }: Assignment,
+  { home, store, settings }: TurnPorts,
+): WorkLabels {
+  const watched = Object.values(settings.config().channels.files).map(({ folder }) => folder);
+  const foreign = setup.agent.foreign.map((folder) => resolve(folders.workspace, folder));
+  const files = new FileLabels({
+    labels: store.labels,
+    foreign: [...foreign, ...watched, attachmentsFolder(home)],
+    outputs: dirname(folders.outputFolder),
+  });
+  const principal = principalOfTurn(items);
+  return new WorkLabels(files, { principal, audience: audienceOfTurn(items), turn: claim.turn });
 }
 
 async function readAssignment(claim: Claim, { home, store, settings }: TurnPorts): Promise<Assignment> {
@@ -206,11 +232,17 @@ function requestedProfile(items: readonly QueueItem[], settings: Journal["pinned
 
 interface PromptContext extends Pick<RunWork, "thread" | "system" | "skills" | "attachedBefore"> {
   readonly window: number | undefined;
+  /** Of the files in the system prompt. */
+  readonly label: Label;
 }
 
 async function readContext(
   { claim, setup, worker, folders, items, pinned }: Assignment,
-  { profile, tools }: { readonly profile: Profile; readonly tools: readonly Tool[] },
+  {
+    profile,
+    tools,
+    files,
+  }: { readonly profile: Profile; readonly tools: readonly Tool[]; readonly files: FileLabels },
   { home, store, windowOf }: TurnPorts,
 ): Promise<PromptContext> {
   const [window, { skills }] = await Promise.all([windowOf(profile), skillsOf(setup, home)]);
@@ -218,12 +250,13 @@ async function readContext(
     const { workspace } = folders;
     return (await assembleSystem(setup, { workspace, tools, skills, window, duty: worker?.duty })).text;
   };
-  const [thread, system, attached] = await Promise.all([
+  const [thread, system, attached, label] = await Promise.all([
     readThread(wantsHistory(items) ? claim.parent : undefined, store, window),
     pinned?.system ?? assemble(),
     claim.parent === undefined ? [] : store.turns.attached(claim.parent, { limit: MAX_MESSAGES_WITH_FILES }),
+    labelOfPrompt({ setup, workspace: folders.workspace, tools, skills }, files),
   ]);
-  return { thread, window, system, skills, attachedBefore: attached.flatMap(attachedFiles) };
+  return { thread, window, system, skills, attachedBefore: attached.flatMap(attachedFiles), label };
 }
 
 /** A hook can ask for a turn that does not see the history. */

@@ -1,16 +1,9 @@
 import { expect, test } from "vitest";
 import * as fc from "fast-check";
-import { event, message, session, START_MS } from "../../test/support/sample.ts";
+import { event, message, session, START_MS, type TestEvent } from "../../test/support/sample.ts";
 import type { DispatchId, ItemId } from "../model/ids.ts";
 import { promptText } from "../model/message.ts";
-import type {
-  Context,
-  DispatchInput,
-  NewEvent,
-  QueueItem,
-  StoredEvent,
-  TurnContent,
-} from "../store/store.ts";
+import type { Context, DispatchInput, QueueItem, StoredEvent, TurnContent } from "../store/store.ts";
 import {
   CONVERSATION_GAP_MS,
   describeAttachments,
@@ -90,11 +83,11 @@ test("it is the same each time it is made", () => {
   );
 });
 
-function stored(fields: Partial<NewEvent>): StoredEvent {
+function stored(fields: Partial<TestEvent>): StoredEvent {
   return { ...event("a", fields), receivedAtMs: 0, differing: 0, depth: 0, returned: 0 };
 }
 
-const at = (iso: string): Partial<NewEvent> => ({ atMs: Date.parse(iso), channel: "telegram", place: "42" });
+const at = (iso: string): Partial<TestEvent> => ({ atMs: Date.parse(iso), channel: "telegram", place: "42" });
 
 test.each([
   ["2026-01-15T12:00:00Z", "UTC", "[Thu 2026-01-15 12:00Z telegram/42 from tyler]"],

@@ -8,10 +8,11 @@ import type { MessageId } from "../model/ids.ts";
 import type { Json } from "../model/json.ts";
 import type { Message, UserBody } from "../model/message.ts";
 import type { SessionKey } from "../model/session-key.ts";
+import { OWNERS } from "../model/trust.ts";
 import { authorityOf } from "../personas/authority.ts";
 import type { Context, QueueItem, SearchHit, SearchOptions, StoredEvent } from "../store/store.ts";
 import { remember } from "./memory.ts";
-import { isByOthers, markSession } from "./setup.ts";
+import { isByOthers, labelSession } from "./setup.ts";
 import type { TurnPorts } from "./turn-ports.ts";
 
 /** The turn that a query is for. */
@@ -41,7 +42,7 @@ export async function makeQuery(
   const search = async (text: string, options: SearchOptions): Promise<SearchHit[]> =>
     (await store.events.search(text, options)).filter((hit) => isOwners(hit, settings.config()));
   const remembered = await remember(query, { search, items, thread, window, ...memory });
-  await markSession(session, remembered.marks, store);
+  await labelSession(session, remembered.label, store);
   return remembered.query;
 }
 
@@ -60,9 +61,12 @@ async function tellSituation(
   if (first === undefined || !isConversationStart(thread, clock())) return query;
   const text = await features.situation();
   if (text === undefined) return query;
-  await markSession(session, ["untrusted", "private"], store);
+  await labelSession(session, TEAM, store);
   return [withSituation(first, text), ...others];
 }
+
+/** The situation quotes the notes and tasks of a team. */
+const TEAM = { ...OWNERS, untrusted: ["team"] };
 
 /** After this much silence, a message starts a new conversation. */
 export const CONVERSATION_GAP_MS = HOUR_MS;

@@ -11,11 +11,24 @@ import { toolOutputPath } from "../config/home.ts";
 import { CortexError } from "../model/errors.ts";
 import type { AgentId, PersonaId } from "../model/ids.ts";
 import type { Json } from "../model/json.ts";
+import { agentPrincipal, isOwner } from "../model/principal.ts";
 import { requireOwnFolder } from "../model/private-file.ts";
 import type { SessionKey } from "../model/session-key.ts";
-import { type Mark, TRUST_SETTING } from "../model/trust.ts";
+import {
+  addedTrust,
+  isUnlabelled,
+  joinLabels,
+  type Label,
+  NO_LABEL,
+  NO_TRUST,
+  readTrust,
+  type Trust,
+  TRUST_SETTING,
+  trustJson,
+} from "../model/trust.ts";
 import type { Worker } from "../model/worker.ts";
 import { agentFor, lookUp, type Setup } from "../personas/lookup.ts";
+import { deniedTools } from "../personas/permissions.ts";
 import { childEnvironment, type NamedVariables, type Variables } from "../programs/environment.ts";
 import type { DispatchInput, QueueItem, Store } from "../store/store.ts";
 import type { TurnFolders } from "./turn-ports.ts";
@@ -86,7 +99,25 @@ function allowedBy({ permissions }: DispatchInput): Json[] {
 
 /** Whether anyone but the owner wrote any of the messages. A message is the owner's only if it says so. */
 export function isByOthers(items: readonly QueueItem[]): boolean {
-  return narrowedBy(items).some((permissions) => authorityIn(permissions) !== "owner");
+  return items.some((item) => ofOthers(item).length > 0);
+}
+
+function ofOthers(item: QueueItem): Json[] {
+  return narrowedBy([item]).filter((permissions) => authorityIn(permissions) !== "owner");
+}
+
+/** What the words of these messages bring into a session. */
+export function labelOfMessages(items: readonly QueueItem[]): Label {
+  return joinLabels(NO_LABEL, ...items.map(labelOfMessage));
+}
+
+function labelOfMessage(item: QueueItem): Label {
+  const { principal, sender = "unknown", label = NO_LABEL } = item.event;
+  const others = ofOthers(item);
+  if (others.length === 0) return label;
+  // What an agent says on behalf of the owner is the agent's words all the same.
+  const author = isOwner(principal) ? agentPrincipal(sender) : principal;
+  return joinLabels(label, { untrusted: [author], private: [], denied: others.flatMap(deniedTools) });
 }
 
 function authorityIn(permissions: Json): Json | undefined {
@@ -95,15 +126,16 @@ function authorityIn(permissions: Json): Json | undefined {
     : undefined;
 }
 
-/** Adds trust marks to a session. Only a person removes them. */
-export async function markSession(
+/** Adds to the label of a session what it has come into contact with. Only a person removes it. */
+export async function labelSession(
   session: SessionKey,
-  marks: readonly Mark[],
-  { sessions }: { readonly sessions: Pick<Store["sessions"], "configure"> },
+  brought: Label & Partial<Trust>,
+  { sessions }: { readonly sessions: Pick<Store["sessions"], "get" | "configure"> },
 ): Promise<void> {
-  if (marks.length === 0) return;
-  const added = Object.fromEntries(marks.map((mark) => [mark, true]));
-  await sessions.configure(session, { [TRUST_SETTING]: added });
+  const trust = { ...NO_TRUST, ...brought };
+  if (isUnlabelled(trust) && !trust.outward) return;
+  const added = addedTrust(readTrust((await sessions.get(session))?.settings ?? {}), trust);
+  if (added !== undefined) await sessions.configure(session, { [TRUST_SETTING]: trustJson(added) });
 }
 
 /** The folders of an agent, created if missing. Throws `file_unsafe`, `home_unwritable`. */

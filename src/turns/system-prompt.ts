@@ -6,8 +6,16 @@
  */
 import type { ToolDescription } from "../agents/agent.ts";
 import { CHARACTERS_PER_TOKEN } from "../agents/estimate-tokens.ts";
-import { type IdentityFile, readIdentityFiles } from "../personas/identity-files.ts";
+import type { FileLabels } from "../personas/file-labels.ts";
+import {
+  IDENTITY_FILES,
+  type IdentityFile,
+  labelOfIdentity,
+  readIdentityFiles,
+  withoutReaders,
+} from "../personas/identity-files.ts";
 import type { Tool } from "../model/tool.ts";
+import { joinLabels, type Label, NO_LABEL } from "../model/trust.ts";
 import type { Setup } from "../personas/lookup.ts";
 import type { Skill } from "../personas/skills.ts";
 import type { AgentConfig } from "../config/config.ts";
@@ -71,6 +79,26 @@ export async function assembleSystem(setup: Setup, content: PromptContent): Prom
   const parts = [...files, ...fixed];
   const text = parts.map((part) => part.text).filter((each) => each !== "");
   return { text: text.join(BETWEEN_PARTS), parts };
+}
+
+/** What the files of the prompt bring into every session of the agent. */
+export async function labelOfPrompt(
+  {
+    setup,
+    workspace,
+    tools,
+    skills,
+  }: Pick<PromptContent, "workspace" | "skills"> & {
+    readonly setup: Setup;
+    readonly tools: readonly Pick<Tool, "name">[];
+  },
+  files: Pick<FileLabels, "ofFile">,
+): Promise<Label> {
+  const isOwn = setup.agent.systemPrompt !== undefined;
+  const identity = isOwn ? [] : IDENTITY_FILES.map((name) => labelOfIdentity(name, workspace, files));
+  const described = tools.some(({ name }) => name === "Skill") ? skills : [];
+  const instructions = described.map(async ({ file }) => withoutReaders(await files.ofFile(file)));
+  return joinLabels(NO_LABEL, ...(await Promise.all([...identity, ...instructions])));
 }
 
 /** In order, as many as fit. */

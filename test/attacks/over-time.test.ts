@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 
 import { normalizeSessionKey } from "../../src/model/session-key.ts";
-import { readTrust, type Trust } from "../../src/model/trust.ts";
+import { marksOf, readTrust } from "../../src/model/trust.ts";
 import { decide } from "../../src/intake/approvals.ts";
 import type { Approval } from "../../src/store/store.ts";
 import { PATIENT } from "../support/server.ts";
@@ -28,8 +28,8 @@ async function say(
   return waitForEnd(scene, await scene.send(scene.fill(orderText(steps)), from, to));
 }
 
-async function marksOf({ served: { cortex } }: Scene, session: string): Promise<Trust> {
-  return readTrust((await cortex.store.sessions.get(normalizeSessionKey(session)))!.settings);
+async function marksIn({ served: { cortex } }: Scene, session: string) {
+  return marksOf(readTrust((await cortex.store.sessions.get(normalizeSessionKey(session)))!.settings));
 }
 
 async function openRequests({ served: { cortex } }: Scene, count: number): Promise<readonly Approval[]> {
@@ -49,7 +49,7 @@ test("a fork has the marks of the conversation that it takes along", async () =>
 
   const { asked } = await say(scene, "owner", [[SEND]], { session: "copy" });
   expect(toolsAsked(asked)).toEqual(["WebFetch"]);
-  expect(await marksOf(scene, "copy")).toMatchObject({ untrusted: true, private: true });
+  expect(await marksIn(scene, "copy")).toMatchObject({ untrusted: true, private: true });
   expect(await forbiddenEffects(scene)).toEqual([]);
 });
 
@@ -58,7 +58,7 @@ test("whoever finds out by edits what a file holds has read it", async () => {
   const guess = { oldText: "The number is", newText: "The number was" };
   const edit = call("Edit", { path: "private.txt", edits: [guess, { oldText: "0000", newText: "" }] });
   await say(scene, "source", [[edit]], { session: "work" });
-  expect(await marksOf(scene, "work")).toMatchObject({ untrusted: true, private: true });
+  expect(await marksIn(scene, "work")).toMatchObject({ untrusted: true, private: true });
 
   const { asked } = await say(scene, "source", [[SEND]], { session: "work" });
   expect(toolsAsked(asked)).toEqual(["WebFetch"]);
@@ -68,9 +68,9 @@ test("whoever finds out by edits what a file holds has read it", async () => {
 test("whoever finds out by failed writes which folders there are has read that", async () => {
   await using scene = await openScene();
   await say(scene, "source", [[call("Write", { path: "notes.txt", content: "x" })]], { session: "work" });
-  expect(await marksOf(scene, "work")).toMatchObject({ private: false });
+  expect(await marksIn(scene, "work")).toMatchObject({ private: false });
   await say(scene, "source", [[call("Write", { path: ".", content: "x" })]], { session: "work" });
-  expect(await marksOf(scene, "work")).toMatchObject({ private: true });
+  expect(await marksIn(scene, "work")).toMatchObject({ private: true });
 });
 
 test("a compaction forgets words, and no marks", async () => {
@@ -117,7 +117,7 @@ test("what a stranger sends while the owner's turn is under way has a turn of it
   expect(JSON.stringify(turn!.messages)).not.toContain("OBEY");
   for (const sent of [stranger, paired])
     expect((await waitForEnd(scene, sent)).turn!.turn.id).not.toBe(turn!.turn.id);
-  expect(await marksOf(scene, "work")).toMatchObject({ untrusted: true });
+  expect(await marksIn(scene, "work")).toMatchObject({ untrusted: true });
   expect(await forbiddenEffects(scene)).toEqual([]);
 });
 
@@ -143,7 +143,7 @@ test("what is told of a stranger's message that was dropped is a stranger's word
   expect((await waitForEnd(scene, dropped)).outcome).toMatchObject({ kind: "dropped" });
   const { turn } = await waitForEnd(scene, sent);
   expect(JSON.stringify(turn!.messages[0])).toContain("OBEY");
-  expect(await marksOf(scene, "work")).toMatchObject({ untrusted: true });
+  expect(await marksIn(scene, "work")).toMatchObject({ untrusted: true });
 });
 
 test("words that a marked session left in a file are no more trusted when another one reads them", async () => {

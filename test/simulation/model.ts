@@ -7,7 +7,15 @@ import { deepStrictEqual, ok, strictEqual } from "node:assert";
 
 import { compareHooks } from "../../src/model/hook-order.ts";
 import type { TurnId } from "../../src/model/ids.ts";
-import { MARKS, readTrust } from "../../src/model/trust.ts";
+import {
+  addedTrust,
+  isUnlabelled,
+  joinTrust,
+  NO_TRUST,
+  parseTrust,
+  readTrust,
+  trustJson,
+} from "../../src/model/trust.ts";
 import type { Json } from "../../src/model/json.ts";
 import type { SessionKey } from "../../src/model/session-key.ts";
 import type {
@@ -500,10 +508,9 @@ export class Model {
 
   #shareTrust(from: ModelSession, to: ModelSession): void {
     const [theirs, own] = [from, to].map(({ settings }) => readTrust(settings ?? {}));
-    const marks = MARKS.filter((mark) => theirs![mark] && !own![mark]);
-    if (marks.length === 0) return;
-    const trust = Object.fromEntries(marks.map((mark) => [mark, true]));
-    to.settings = merged(to.settings ?? {}, { trust }) as Settings;
+    const added = addedTrust(own!, theirs!);
+    if (added === undefined) return;
+    to.settings = merged(to.settings ?? {}, { trust: trustJson(added) }) as Settings;
   }
 
   #settleDelegations(): void {
@@ -677,10 +684,9 @@ export class Model {
     const origin = this.sessions.get(session)!;
     const pointing = [...this.sessions.values()].filter(({ head }) => head === turn);
     const all = [trust, ...[origin, ...pointing].map(({ settings }) => settings?.["trust"])];
-    const trusts = all.map((each) => readTrust({ trust: each ?? null }));
-    const marks = MARKS.filter((mark) => trusts.some((each) => each[mark]));
+    const joined = joinTrust(NO_TRUST, ...all.map((each) => parseTrust(each ?? null)));
     const fork = this.#create(label, { head: turn, agent: origin.agent });
-    if (marks.length > 0) fork.settings = { trust: Object.fromEntries(marks.map((mark) => [mark, true])) };
+    if (!isUnlabelled(joined) || joined.outward) fork.settings = { trust: trustJson(joined) };
     return fork;
   }
 

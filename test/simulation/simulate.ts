@@ -60,7 +60,8 @@ const SETTINGS: readonly Settings[] = [
   { queue: { cap: null, drop: "old" } },
   { queue: null, note: ["a", { b: null }] },
   { trust: { untrusted: true } },
-  { trust: { private: true, outward: false } },
+  { trust: { untrusted: { "person:ada": true }, denied: { Bash: true } } },
+  { trust: { private: { owner: true }, outward: false } },
 ];
 const ANSWERS: readonly ApprovalAnswer[] = [
   { kind: "approve", by: "ana" },

@@ -10,6 +10,7 @@ import type {
   TurnId,
 } from "../../src/model/ids.ts";
 import type { Message } from "../../src/model/message.ts";
+import { guestPrincipal, type Identity, type Principal } from "../../src/model/principal.ts";
 import { normalizeSessionKey, type SessionKey } from "../../src/model/session-key.ts";
 import type {
   Claim,
@@ -46,7 +47,9 @@ export function toSession(label: string): DispatchTarget {
   };
 }
 
-export function event(name: string, fields: Partial<NewEvent> = {}): NewEvent {
+export type TestEvent = NewEvent & { readonly principal: Principal };
+
+export function event(name: string, fields: Partial<TestEvent> = {}): TestEvent {
   return {
     id: `test:${name}` as EventId,
     channel: "test",
@@ -55,6 +58,7 @@ export function event(name: string, fields: Partial<NewEvent> = {}): NewEvent {
     place: "dm-1",
     content: `message ${name}`,
     atMs: START_MS,
+    principal: guestPrincipal("test:tyler" as Identity),
     ...fields,
   };
 }

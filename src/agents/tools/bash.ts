@@ -42,6 +42,7 @@ export function createBashTool(limits: ProgramLimits): Tool {
     repeatable: false,
     runsCode: true,
     trust: { untrusted: true, private: true },
+    labels: true,
     timeoutMs: toolTimeoutMs(limits),
     run: ({ command, timeoutMs = limits.defaultTimeoutMs }, context) =>
       runProgram({ file: "/bin/sh", args: ["-c", START_SHELL, command], timeoutMs }, context, limits),

@@ -44,6 +44,7 @@ export function createCodeExecTool({ node, limits = PROGRAM_LIMITS }: CodeExecOp
     repeatable: false,
     runsCode: true,
     trust: { untrusted: true, private: true },
+    labels: true,
     timeoutMs: toolTimeoutMs({ ...limits, maxTimeoutMs: limits.defaultTimeoutMs }),
     run: ({ language, code }, context) =>
       runProgram(

@@ -2,7 +2,8 @@
 import { z } from "zod";
 
 import { defineTool, type ToolDefinition } from "../../model/define-tool.ts";
-import type { Tool } from "../../model/tool.ts";
+import type { Tool, ToolResult } from "../../model/tool.ts";
+import type { Label } from "../../model/trust.ts";
 import { MAX_PATH_LENGTH } from "./confine.ts";
 import { CortexError } from "../../model/errors.ts";
 
@@ -28,6 +29,11 @@ export function defineFileTool<Schema extends z.ZodObject>(definition: ToolDefin
       }
     },
   });
+}
+
+/** A result with the label of the files that it tells of. Read it after the files: they may change meanwhile. */
+export async function labelled(result: ToolResult, label: Promise<Label> | undefined): Promise<ToolResult> {
+  return label === undefined ? result : { ...result, label: await label };
 }
 
 function pathOf(params: Readonly<Record<string, unknown>>): string {

@@ -4,7 +4,7 @@ import { z } from "zod";
 import type { ToolContext, ToolResult } from "../../model/tool.ts";
 import { agentPatterns } from "../../patterns/matcher.ts";
 import { closedFolders, confine, type ConfinedPath, placeIn } from "./confine.ts";
-import { defineFileTool, FILE_TIMEOUT_MS, pathParameter } from "./file-tool.ts";
+import { defineFileTool, FILE_TIMEOUT_MS, labelled, pathParameter } from "./file-tool.ts";
 import { hasCode } from "../../model/error-code.ts";
 import { capOutput } from "./output.ts";
 import { globPattern, MAX_PATTERN_LENGTH } from "./pattern.ts";
@@ -25,6 +25,8 @@ export const globTool = defineFileTool({
   repeatable: true,
   timeoutMs: FILE_TIMEOUT_MS,
   trust: { untrusted: true, private: true },
+  errorTrust: { private: true },
+  labels: true,
   run: (params, context) => findFiles(params, context),
 });
 
@@ -56,8 +58,11 @@ export async function findFiles(
   const notes: string[] = [];
   if (found.length > MAX_FOUND) notes.push(`[These are the first ${MAX_FOUND}: narrow the pattern]`);
   if (tour.left === 0) notes.push(`[Stopped after ${maxVisited} files and folders: give a path]`);
-  if (found.length === 0) return { text: ["No files match.", ...notes].join("\n") };
-  return { text: await capOutput([...notes, ...found.slice(0, MAX_FOUND)].join("\n"), context) };
+  const text =
+    found.length === 0
+      ? ["No files match.", ...notes].join("\n")
+      : await capOutput([...notes, ...found.slice(0, MAX_FOUND)].join("\n"), context);
+  return labelled({ text }, context.labels?.ofFolders([below.path]));
 }
 
 /** Splits off the literal folders at the start of a pattern: nothing outside them can match. */

@@ -6,7 +6,7 @@ import { CortexError } from "../../model/errors.ts";
 import type { ToolContext, ToolResult } from "../../model/tool.ts";
 import { agentPatterns } from "../../patterns/matcher.ts";
 import { closedFolders, confine, type ConfinedPath } from "./confine.ts";
-import { defineFileTool, FILE_TIMEOUT_MS, fileFailure, pathParameter } from "./file-tool.ts";
+import { defineFileTool, labelled, FILE_TIMEOUT_MS, fileFailure, pathParameter } from "./file-tool.ts";
 import { openFile } from "./open-inside.ts";
 import { globPattern, MAX_PATTERN_LENGTH } from "./pattern.ts";
 import { isBinary, readAtMost } from "./read-bytes.ts";
@@ -37,6 +37,8 @@ export const grepTool = defineFileTool({
   repeatable: true,
   timeoutMs: FILE_TIMEOUT_MS,
   trust: { untrusted: true, private: true },
+  errorTrust: { private: true },
+  labels: true,
   run: (params, context) => searchFiles(params, context),
 });
 
@@ -57,7 +59,7 @@ export async function searchFiles(
   const start = await confine(path, context, "read");
   if (!(await lstat(start.path)).isDirectory()) {
     await search.file(start);
-    return { text: search.report() };
+    return labelled({ text: search.report() }, context.labels?.ofFile(start.path));
   }
   const tour = { signal: context.signal, left: maxVisited, closed: await closedFolders(context) };
   for await (const entries of inBatches(walk(start, tour))) {
@@ -69,7 +71,7 @@ export async function searchFiles(
     if (search.isFull) break;
   }
   if (tour.left === 0) search.notes.push(`Stopped after ${maxVisited} files and folders: give a path`);
-  return { text: search.report() };
+  return labelled({ text: search.report() }, context.labels?.ofFolders([start.path]));
 }
 
 function inEveryFolder(glob: string): string {

@@ -2,7 +2,7 @@ import { readlink } from "node:fs/promises";
 import { z } from "zod";
 
 import { closedFolders, confine } from "./confine.ts";
-import { defineFileTool, FILE_TIMEOUT_MS, pathParameter } from "./file-tool.ts";
+import { defineFileTool, FILE_TIMEOUT_MS, labelled, pathParameter } from "./file-tool.ts";
 import { hasCode } from "../../model/error-code.ts";
 import { capOutput } from "./output.ts";
 import { type WalkEntry, MAX_VISITED, walk } from "./walk.ts";
@@ -23,6 +23,8 @@ export const listTool = defineFileTool({
   repeatable: true,
   timeoutMs: FILE_TIMEOUT_MS,
   trust: { untrusted: true, private: true },
+  errorTrust: { private: true },
+  labels: true,
   async run({ path = ".", depth = 1 }, context) {
     const folder = await confine(path, context, "read");
     const lines: string[] = [];
@@ -34,8 +36,11 @@ export const listTool = defineFileTool({
       }
       lines.push(await lineFor(entry));
     }
-    if (lines.length === 0) return { text: `[${JSON.stringify(folder.shown)} is empty]` };
-    return { text: await capOutput(lines.join("\n"), context) };
+    const text =
+      lines.length === 0
+        ? `[${JSON.stringify(folder.shown)} is empty]`
+        : await capOutput(lines.join("\n"), context);
+    return labelled({ text }, context.labels?.ofFolders([folder.path]));
   },
 });
 

@@ -64,11 +64,15 @@ export async function capOutput(text: string, context: Destination): Promise<str
   return `${head}\n\n[Truncated. The full text is in ${path}]`;
 }
 
+export function outputPath({ outputFolder, callKey }: Destination): string {
+  return join(outputFolder, `${safeName(callKey)}.txt`);
+}
+
 /** The file for the output of a call. A repeated attempt at the call overwrites it. */
 export async function openOutput(
   context: Destination,
 ): Promise<{ readonly path: string; readonly handle: FileHandle }> {
-  const path = join(context.outputFolder, `${safeName(context.callKey)}.txt`);
+  const path = outputPath(context);
   const { O_WRONLY, O_CREAT, O_TRUNC, O_NOFOLLOW } = constants;
   return { path, handle: await open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0o600) };
 }

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { count } from "../../model/count.ts";
 import { CortexError } from "../../model/errors.ts";
 import { confine, type ConfinedPath } from "./confine.ts";
-import { defineFileTool, FILE_TIMEOUT_MS, pathParameter } from "./file-tool.ts";
+import { defineFileTool, FILE_TIMEOUT_MS, labelled, pathParameter } from "./file-tool.ts";
 import { openFile } from "./open-inside.ts";
 import { headOf, MAX_SHOWN_BYTES, MAX_SHOWN_LINES, wholeCharacters } from "./output.ts";
 import { holdsBinary, type LinesFrom, readFromLine } from "./read-bytes.ts";
@@ -25,14 +25,17 @@ export const readTool = defineFileTool({
   repeatable: true,
   timeoutMs: FILE_TIMEOUT_MS,
   trust: { untrusted: true, private: true },
+  errorTrust: { private: true },
+  labels: true,
   async run({ path, offset = 1, limit = MAX_SHOWN_LINES }, context) {
     const place = await confine(path, context, "read");
     await using handle = await openFile(place);
     if (await holdsBinary(handle)) throw binary(place, (await handle.stat()).size);
     const read = await readFromLine(handle, offset, { maxBytes: MAX_BYTES_READ, signal: context.signal });
-    if (read.bytes.length > 0) return { text: describe(read, offset, limit) };
-    if (offset > 1) throw pastTheEnd(place, offset, read.lastLine);
-    return { text: `[${JSON.stringify(place.shown)} is empty]` };
+    if (read.bytes.length === 0 && offset > 1) throw pastTheEnd(place, offset, read.lastLine);
+    const text =
+      read.bytes.length > 0 ? describe(read, offset, limit) : `[${JSON.stringify(place.shown)} is empty]`;
+    return labelled({ text }, context.labels?.ofFile(place.path));
   },
 });
 

@@ -16,7 +16,7 @@ import { openOrMakeFolder, requireFile } from "./open-inside.ts";
 export async function replaceFile(
   place: ConfinedPath,
   content: Buffer,
-  { callKey, signal }: Pick<ToolContext, "callKey" | "signal">,
+  { callKey, signal, labels }: Pick<ToolContext, "callKey" | "signal" | "labels">,
 ): Promise<void> {
   await using folder = await openOrMakeFolder({ path: dirname(place.path), shown: dirname(place.shown) });
   const target = folder.at(basename(place.path));
@@ -29,7 +29,8 @@ export async function replaceFile(
   try {
     await writeNew(temporary, content, mode);
     signal.throwIfAborted();
-    await rename(temporary, target);
+    const replace = (): Promise<void> => rename(temporary, target);
+    await (labels === undefined ? replace() : labels.write(place.path, content, replace));
   } catch (error) {
     await rm(temporary, { force: true });
     throw error;

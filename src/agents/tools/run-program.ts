@@ -1,5 +1,6 @@
 /** Runs a program for a tool, in the sandbox if there is one, and reports its result. */
 import type { ToolContext, ToolResult } from "../../model/tool.ts";
+import type { Label } from "../../model/trust.ts";
 import { CommandOutput, type ShownOutput } from "./command-output.ts";
 import { type GroupEnd, runGroup } from "../../programs/run-group.ts";
 import { inSandbox } from "./sandbox.ts";
@@ -44,14 +45,21 @@ export async function runProgram(
   const program = await inSandbox({ file, args, folder, environment, needs }, context, { drainMs });
   await using _ = program.guard;
   await using output = new CommandOutput(context, maxFileBytes);
-  const end = await runGroup({
-    ...program,
-    signal: context.signal,
-    timeoutMs,
-    graceMs,
-    drainMs,
-    onOutput: (chunk) => output.append(chunk),
-  });
+  const run = (): Promise<GroupEnd> =>
+    runGroup({
+      ...program,
+      signal: context.signal,
+      timeoutMs,
+      graceMs,
+      drainMs,
+      onOutput: (chunk) => output.append(chunk),
+    });
+  const reads = await readableLabel(context);
+  const folders = [context.workspace, ...context.roots];
+  const isConfined = context.sandbox !== undefined;
+  const end = await (reads === undefined || context.labels === undefined
+    ? run()
+    : context.labels.run({ folders, label: reads, isConfined }, run));
   const shown = await output.finish();
   const notes = [...outputNotes(shown), endNote(end, timeoutMs)].flatMap((note) =>
     note === undefined ? [] : `[${note}]`,
@@ -67,7 +75,19 @@ export async function runProgram(
       outputBytes: shown.bytes,
       outputFile: shown.file ?? null,
     },
+    ...(reads !== undefined && isConfined ? { label: reads } : {}),
   };
+}
+
+/** What a program in the sandbox can read; of one that is not confined, what lies in its folders. */
+async function readableLabel({
+  labels,
+  workspace,
+  roots,
+  outputFolder,
+  readable,
+}: ToolContext): Promise<Label | undefined> {
+  return labels?.ofFolders([workspace, ...roots, outputFolder, ...readable]);
 }
 
 function outputNotes({ bytes, file, flaw }: ShownOutput): string[] {

@@ -2,7 +2,7 @@ import { z } from "zod";
 
 import { CortexError } from "../../model/errors.ts";
 import type { Tool, ToolContext } from "../../model/tool.ts";
-import { defineFileTool, FILE_TIMEOUT_MS } from "./file-tool.ts";
+import { defineFileTool, labelled, FILE_TIMEOUT_MS } from "./file-tool.ts";
 import { openFile } from "./open-inside.ts";
 import { capOutput } from "./output.ts";
 import { readAtMost } from "./read-bytes.ts";
@@ -35,13 +35,16 @@ export function createSkillTool(
     repeatable: true,
     timeoutMs: FILE_TIMEOUT_MS,
     trust: { untrusted: true, private: true },
+    errorTrust: {},
+    labels: true,
     async run({ name }, context) {
       const skills = await skillsOf(context);
       const skill = skills.find((each) => each.name === name.normalize("NFKC"));
       if (skill === undefined) throw skillUnknown(name, skills);
       const body = withoutFrontmatter(await readSkill(skill, context));
       const text = [`Skill ${name}, in ${skill.folder}`, body, await describeFiles(skill, context)];
-      return { text: await capOutput(text.join("\n\n"), context) };
+      const result = { text: await capOutput(text.join("\n\n"), context) };
+      return labelled(result, context.labels?.ofFolders([skill.folder]));
     },
   });
 }

@@ -2,7 +2,7 @@ import { lstat, readlink } from "node:fs/promises";
 import { z } from "zod";
 
 import { confineEntry } from "./confine.ts";
-import { defineFileTool, FILE_TIMEOUT_MS, pathParameter } from "./file-tool.ts";
+import { defineFileTool, FILE_TIMEOUT_MS, labelled, pathParameter } from "./file-tool.ts";
 import { entryKind } from "./walk.ts";
 
 export const statTool = defineFileTool({
@@ -14,6 +14,8 @@ export const statTool = defineFileTool({
   timeoutMs: FILE_TIMEOUT_MS,
   // The creator of a link chooses the text of its target.
   trust: { untrusted: true, private: true },
+  errorTrust: { private: true },
+  labels: true,
   async run({ path }, context) {
     const place = await confineEntry(path, context);
     const stats = await lstat(place.path);
@@ -26,6 +28,6 @@ export const statTool = defineFileTool({
       ...(stats.isSymbolicLink() ? { target: await readlink(place.path) } : {}),
     };
     const text = Object.entries(facts).map(([name, value]) => `${name}: ${value}`);
-    return { text: text.join("\n"), details: facts };
+    return labelled({ text: text.join("\n"), details: facts }, context.labels?.ofFile(place.path));
   },
 });

@@ -15,7 +15,8 @@ import {
 import type { Tool, ToolResult } from "../../model/tool.ts";
 import type { Worker } from "../../model/worker.ts";
 import type { StoredSession, Store } from "../../store/store.ts";
-import { markSession } from "../../turns/setup.ts";
+import { OWNERS } from "../../model/trust.ts";
+import { labelSession } from "../../turns/setup.ts";
 import type { DelegationPorts } from "../accept.ts";
 import { type Caller, readCaller } from "../caller.ts";
 import { checkCircle } from "../circle.ts";
@@ -124,6 +125,9 @@ async function orderOf(
   return { ...common, target: openWorker({ agent, worker, key }, caller, config), permissions };
 }
 
+/** What another conversation brings that the caller has had no part in. */
+const OTHER_SESSION = { ...OWNERS, untrusted: ["session"] };
+
 /** An existing session: one of the caller's own workers, or one of another conversation, which is private. */
 async function useSession(
   existing: StoredSession,
@@ -136,7 +140,7 @@ async function useSession(
   if (wait) await checkCircle(existing.key, context.session, store.delegations);
   if (!(await areRelated(existing.key, kin, store.sessions))) {
     if (isByOthers) throw sessionForeign(existing.key);
-    await markSession(context.session, ["untrusted", "private"], store);
+    await labelSession(context.session, OTHER_SESSION, store);
   }
   return targetOf(existing);
 }

@@ -1,9 +1,8 @@
 import { expect, test } from "vitest";
 
-import { event } from "../../../test/support/sample.ts";
+import { event, type TestEvent } from "../../../test/support/sample.ts";
 import { MINUTE_MS } from "../../model/durations.ts";
 import type { CortexError } from "../../model/errors.ts";
-import type { NewEvent } from "../../store/store.ts";
 import {
   type Circumstances,
   compileFilter,
@@ -16,7 +15,7 @@ import {
 
 async function does(
   filter: unknown,
-  fields: Partial<NewEvent>,
+  fields: Partial<TestEvent>,
   given: Partial<Circumstances> = {},
 ): Promise<boolean | CortexError> {
   const stored = { ...event("a"), ...fields, receivedAtMs: 0, differing: 0, depth: 0, returned: 0 };

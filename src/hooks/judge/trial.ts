@@ -4,7 +4,8 @@ import type { Ports } from "../../feature/ports.ts";
 import { CortexError, errorText } from "../../model/errors.ts";
 import type { EventId } from "../../model/ids.ts";
 import type { Json } from "../../model/json.ts";
-import type { Store, StoredEvent } from "../../store/store.ts";
+import { principalBefore } from "../../model/principal.ts";
+import type { NewEvent, Store, StoredEvent } from "../../store/store.ts";
 import { toHookEvent } from "../hook-event.ts";
 import { hookUnknown } from "../hook-name.ts";
 import type { HookPool } from "../run/pool.ts";
@@ -70,9 +71,13 @@ async function findHook(name: string, catalogue: Catalogue, store: Store): Promi
   });
 }
 
+function asStored(event: NewEvent, nowMs: number): StoredEvent {
+  const principal = event.principal ?? principalBefore(event);
+  return { ...event, principal, receivedAtMs: nowMs, differing: 0, depth: 0, returned: 0 };
+}
+
 async function findEvent(given: EventId | Incoming, store: Store, nowMs: number): Promise<StoredEvent> {
-  if (typeof given !== "string")
-    return { ...toOwnEvent(given), receivedAtMs: nowMs, differing: 0, depth: 0, returned: 0 };
+  if (typeof given !== "string") return asStored(toOwnEvent(given), nowMs);
   const event = await store.events.get(given);
   if (event !== undefined) return event;
   throw new CortexError("event_unknown", `Unknown event "${given}"`, {

@@ -285,9 +285,9 @@ function prepareAddLate(db: Database) {
   const adjustSession = prepareAdjustSession(db);
   const insertLate = db.prepare<[LateRow]>(
     `insert into event (id, at_ms, received_ms, channel, direction, sender, place, content, content_type, metadata,
-                        cause, depth, returned)
+                        cause, depth, returned, principal, label)
      select @id, @nowMs, @nowMs, channel, 'sent', @hook, place, @content, 'text',
-       json_object('late', json('true'), 'event', id, 'hook', @hook), seq, depth, returned
+       json_object('late', json('true'), 'event', id, 'hook', @hook), seq, depth, returned, principal, label
      from event where seq = @event`,
   );
   const insertItem = db.prepare(INSERT_ITEM);

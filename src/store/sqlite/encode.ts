@@ -8,6 +8,7 @@ import type { PlaceKind } from "../../model/event.ts";
 import { canonicalJson, type Json } from "../../model/json.ts";
 import type { AssistantBody, Message, ToolCall } from "../../model/message.ts";
 import { normalizeSessionKey, type SessionKey } from "../../model/session-key.ts";
+import { labelJson } from "../../model/trust.ts";
 import type {
   KeptPersona,
   ApprovalAnswer,
@@ -23,6 +24,7 @@ import type {
   Settings,
   TeamGift,
   TurnFacts,
+  WrittenFile,
 } from "../store.ts";
 import {
   MAX_EVENT_BYTES,
@@ -58,6 +60,8 @@ export function encodeEvent(event: NewEvent): EventInput {
     attachments: jsonText(event.attachments),
     payload: jsonText(event.payload),
     metadata: jsonText(event.metadata),
+    principal: event.principal ?? null,
+    label: event.label === undefined ? null : canonicalJson(labelJson(event.label)),
     returns: event.returns === true ? 1 : 0,
   };
   const bytes = weighEvent(encoded);
@@ -361,6 +365,10 @@ function eventInvalid(id: string, why: string): CortexError {
   return new CortexError("event_invalid", `Invalid event ${JSON.stringify(id)}: ${why}`, {
     hint: "Build the id with `eventId` of the model.",
   });
+}
+
+export function encodeWritten({ label, turn, ...file }: WrittenFile): Input<"willWrite">["file"] {
+  return { ...file, label: canonicalJson(labelJson(label)), turn: turn ?? null };
 }
 
 export function encodePersona(persona: KeptPersona): Input<"syncPersonas">["personas"][number] {

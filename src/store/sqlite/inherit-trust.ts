@@ -7,7 +7,16 @@
 import type { Database } from "better-sqlite3";
 
 import type { Json } from "../../model/json.ts";
-import { type Mark, MARKS, readTrust, type Trust, TRUST_SETTING } from "../../model/trust.ts";
+import {
+  addedTrust,
+  isUnlabelled,
+  joinTrust,
+  NO_TRUST,
+  parseTrust,
+  type Trust,
+  TRUST_SETTING,
+  trustJson,
+} from "../../model/trust.ts";
 import { oncePerDatabase } from "./once.ts";
 import { prepareRecorder } from "./record-changes.ts";
 
@@ -25,9 +34,8 @@ export const prepareInheritedSettings = oncePerDatabase((db: Database) => {
     )
     .pluck();
   return (turn: number): string | null => {
-    const all = find.all({ turn }).map(toTrust);
-    const marks = MARKS.filter((mark) => all.some((trust) => trust[mark]));
-    return marks.length === 0 ? null : toSettings(marks);
+    const trust = joinTrust(NO_TRUST, ...find.all({ turn }).map(toTrust));
+    return isUnlabelled(trust) && !trust.outward ? null : toSettings(trust);
   };
 });
 
@@ -41,18 +49,17 @@ export const prepareShareTrust = oncePerDatabase((db: Database) => {
   );
   const changes = prepareRecorder(db);
   return (from: number, to: number): void => {
-    const [theirs, own] = [toTrust(find.get(from) ?? null), toTrust(find.get(to) ?? null)];
-    const marks = MARKS.filter((mark) => theirs[mark] && !own[mark]);
-    if (marks.length === 0) return;
-    add.run(toSettings(marks), to); // also where the settings have no room left: a mark is never lost
+    const added = addedTrust(toTrust(find.get(to) ?? null), toTrust(find.get(from) ?? null));
+    if (added === undefined) return;
+    add.run(toSettings(added), to); // also where the settings have no room left: a label is never lost
     changes.session(to, "configured");
   };
 });
 
 function toTrust(stored: string | null): Trust {
-  return readTrust({ [TRUST_SETTING]: JSON.parse(stored ?? "null") as Json });
+  return parseTrust(JSON.parse(stored ?? "null") as Json);
 }
 
-function toSettings(marks: readonly Mark[]): string {
-  return JSON.stringify({ [TRUST_SETTING]: Object.fromEntries(marks.map((mark) => [mark, true])) });
+function toSettings(trust: Trust): string {
+  return JSON.stringify({ [TRUST_SETTING]: trustJson(trust) });
 }

@@ -2,6 +2,7 @@ import type { Database } from "better-sqlite3";
 
 import type { Direction } from "../../model/event.ts";
 import type { EventId } from "../../model/ids.ts";
+import type { Principal } from "../../model/principal.ts";
 import { insertInto } from "./columns.ts";
 import { prepareRecorder } from "./record-changes.ts";
 import {
@@ -14,6 +15,7 @@ import {
   text,
   textOf,
   textOrNull,
+  textOrNullOf,
   words,
   wordsOrNull,
 } from "./wire.ts";
@@ -41,6 +43,8 @@ export const EVENT_FIELDS = {
   attachments: jsonOrNull,
   payload: jsonOrNull,
   metadata: jsonOrNull,
+  principal: textOrNullOf<Principal>(),
+  label: jsonOrNull,
 };
 
 export const eventCodec = record({
@@ -73,15 +77,18 @@ interface CauseRow {
   readonly seq: number;
   readonly depth: number;
   readonly returned: number;
+  readonly principal: Principal | null;
 }
 
 /** Inserts an event that is known to be new. */
 export function prepareInsertEvent(
   db: Database,
 ): (event: EventInput, nowMs: number, answered?: Answered) => number {
-  const findCause = db.prepare<[string], CauseRow>("select seq, depth, returned from event where id = ?");
+  const findCause = db.prepare<[string], CauseRow>(
+    "select seq, depth, returned, principal from event where id = ?",
+  );
   const findSource = db.prepare<[number | null], CauseRow>(
-    "select seq, depth, returned from event where seq = ?",
+    "select seq, depth, returned, principal from event where seq = ?",
   );
   const findPlace = db.prepare<[string], PlaceRow>("select key, kind, name, parent from place where id = ?");
   const insertPlace = db.prepare(
@@ -106,6 +113,7 @@ export function prepareInsertEvent(
       receivedMs: nowMs,
       place,
       message: answered?.message ?? null,
+      principal: event.principal ?? cause?.principal ?? null, // what is caused happens on the same authority
       cause: cause?.seq ?? null,
       depth: cause === undefined ? 0 : cause.depth + 1 - event.returns,
       returned: cause === undefined ? 0 : cause.returned + event.returns,

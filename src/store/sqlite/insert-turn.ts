@@ -44,9 +44,9 @@ export function prepareInsertTurn(db: Database) {
     `insert into turn (key, id, parent, depth, jump, type, status, first_kept, session, agent, persona, role, profile,
                        provider, model, input_tokens, output_tokens, cache_read_tokens, cache_write_tokens,
                        reasoning_tokens, cost_usd, tool_calls, permissions, source, run, started_ms, completed_ms, hash,
-                       trust)
+                       principal, trust)
      values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
-             (select settings -> '${TRUST_PATH}' from session where key = ?))`,
+             (select principal from event where seq = ?), (select settings -> '${TRUST_PATH}' from session where key = ?))`,
   );
   const count = db.prepare("update session set turns = turns + 1, messages = messages + ? where key = ?");
   return (
@@ -86,6 +86,7 @@ export function prepareInsertTurn(db: Database) {
       turn.startedMs,
       nowMs,
       turnHash(position.parentHash, content.messages, content.toolCalls),
+      turn.source,
       held.key,
     );
     count.run(content.messages.length, held.key);

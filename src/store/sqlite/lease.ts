@@ -69,6 +69,7 @@ export function voidLeases(db: Database, nowMs: number): void {
   const changes = prepareRecorder(db);
   db.transaction(() => {
     db.prepare("update session set holder = null, ready_ms = ? where holder is not null").run(nowMs);
+    db.prepare("update labelled_command set ended_ms = ? where ended_ms is null").run(nowMs);
     db.prepare(
       `update chunk set state = 'unknown'
        where state = 'sending' and delivery in (select key from delivery where settled_ms is null)`,

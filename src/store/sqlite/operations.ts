@@ -10,6 +10,7 @@ import { failRun } from "./fail-run.ts";
 import { indexEvents } from "./index-events.ts";
 import { dropDead, dropItems, retryDead } from "./items.ts";
 import { journal, pin } from "./journal.ts";
+import { beginCommand, endCommand, hasWritten, willWrite } from "./labels.ts";
 import { leaseSessions, releaseLeases, renewLeases } from "./lease.ts";
 import type { Operation, Refusal } from "./operation.ts";
 import {
@@ -89,6 +90,10 @@ export const OPERATIONS = {
   countUsage,
   holdDispatches,
   setProgress,
+  willWrite,
+  hasWritten,
+  beginCommand,
+  endCommand,
 };
 
 export type OperationName = keyof typeof OPERATIONS;

@@ -3,6 +3,7 @@ import type { Database } from "better-sqlite3";
 import { CortexError } from "../../model/errors.ts";
 import type { Direction, PlaceKind } from "../../model/event.ts";
 import type { DispatchId, EventId, ItemId, TurnId } from "../../model/ids.ts";
+import { principalBefore } from "../../model/principal.ts";
 import type { SessionKey } from "../../model/session-key.ts";
 import {
   type ChainLink,
@@ -16,6 +17,7 @@ import {
 } from "../store.ts";
 import { columnsOf, namesOf, selectFields } from "./columns.ts";
 import { EVENT_FIELDS } from "./insert-event.ts";
+import { parseLabel } from "./labels.ts";
 import { listPage, START } from "./page.ts";
 import { definedOf, parseJson, maybe } from "./row.ts";
 import type { DecodedFields } from "./wire.ts";
@@ -51,7 +53,15 @@ const EVENT_SQL = {
 
 export const EVENT_COLUMNS = selectFields(EVENT_SQL);
 
-const PLAIN_FIELDS = namesOf(EVENT_SQL, ["content", "attachments", "payload", "metadata", "mentionsMe"]);
+const PLAIN_FIELDS = namesOf(EVENT_SQL, [
+  "content",
+  "attachments",
+  "payload",
+  "metadata",
+  "mentionsMe",
+  "principal",
+  "label",
+]);
 
 export const EVENT_TABLES =
   "event e left join place p on p.key = e.place left join message m on m.key = e.message";
@@ -160,7 +170,9 @@ function toDispatch(row: DispatchRow): EventDispatch {
 /** The row may hold more than an event. */
 export function toEvent(row: EventRow): StoredEvent {
   const { content, attachments, payload, metadata, mentionsMe } = row;
-  const event: Writable<StoredEvent> = Object.assign(definedOf(row, PLAIN_FIELDS), { content });
+  const principal = row.principal ?? principalBefore(row);
+  const event: Writable<StoredEvent> = Object.assign(definedOf(row, PLAIN_FIELDS), { content, principal });
+  if (row.label !== null) event.label = parseLabel(row.label);
   if (attachments !== null) event.attachments = parseJson(attachments);
   if (payload !== null) event.payload = parseJson(payload);
   if (metadata !== null) event.metadata = parseJson(metadata);

@@ -40,6 +40,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 18, sql: sessionCounts() },
   { version: 19, sql: progressOfJobs() },
   { version: 20, sql: timings() },
+  { version: 21, sql: principalsAndLabels() },
 ];
 
 function ground(): string {
@@ -666,6 +667,39 @@ alter table chunk add column repeated integer not null default 0; -- it may have
 update chunk set repeated = 1 where (delivery, place) in (
   select key, cast(substr(error, 9) as integer) - 1 from delivery
   where (settled_ms is null or state = 'dead') and error glob 'Message [0-9]* may arrive twice.*');
+`;
+}
+
+/** On whose authority things happen, and the labels of data: see `principal.ts` and `trust.ts` of the model. */
+function principalsAndLabels(): string {
+  return `
+alter table event add column principal text; -- null: stored before there were any
+alter table event add column label text; -- of its content, beside what its principal says; null: none
+alter table turn add column principal text;
+
+create table written_file (
+  path text not null,
+  sha256 text not null,
+  size integer not null,
+  label text not null,
+  principal text not null,
+  turn text,
+  at_ms integer not null,
+  primary key (path, sha256)
+) strict, without rowid;
+create index written_file_size on written_file (size);
+
+create table labelled_command (
+  key integer primary key,
+  id text not null unique,
+  folders text not null,
+  label text not null,
+  principal text not null,
+  turn text not null,
+  started_ms integer not null,
+  ended_ms integer
+) strict;
+create index labelled_command_started on labelled_command (started_ms);
 `;
 }
 

@@ -24,6 +24,7 @@ import { storeClosed, storeFailure, storeMissing } from "./failure.ts";
 import { checkCurrent } from "./migrate.ts";
 import { checkPage } from "./page.ts";
 import { lazily } from "./once.ts";
+import { prepareReadLabels } from "./labels.ts";
 import { prepareReadProgress } from "./progress.ts";
 import { prepareReadApprovals } from "./read-approvals.ts";
 import { prepareReadChanges } from "./read-changes.ts";
@@ -80,6 +81,7 @@ export class SqliteLedger implements Ledger {
   readonly team: Ledger["team"];
   readonly hooks: Ledger["hooks"];
   readonly files: Ledger["files"];
+  readonly labels: Ledger["labels"];
   readonly progress: Ledger["progress"];
   readonly dead: Ledger["dead"];
   readonly changes: Ledger["changes"];
@@ -148,6 +150,7 @@ export class SqliteLedger implements Ledger {
       "unjudged",
     );
     this.files = this.#reads(prepareReadFiles, "known");
+    this.labels = this.#reads(prepareReadLabels, "areEmpty", "ofFile", "under", "commands");
     this.progress = this.#reads(prepareReadProgress, "get");
     this.dead = this.#reads(prepareReadDead, "list", "get");
     this.changes = this.#reads(prepareReadChanges, "since", "first", "last");

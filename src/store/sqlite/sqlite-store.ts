@@ -9,6 +9,7 @@ import { CortexError } from "../../model/errors.ts";
 import type { DeliveryId, ItemId, RunId, TurnId } from "../../model/ids.ts";
 import type { Redact } from "../../model/redact.ts";
 import type { SessionKey } from "../../model/session-key.ts";
+import { labelJson } from "../../model/trust.ts";
 import { createUlidSource, type UlidSource } from "../../model/ulid.ts";
 import type {
   Accepted,
@@ -115,6 +116,7 @@ export class SqliteStore implements Store {
   readonly team: Store["team"];
   readonly hooks: Store["hooks"];
   readonly files: Store["files"];
+  readonly labels: Store["labels"];
   readonly progress: Store["progress"];
   readonly dead: Store["dead"];
   readonly changes: Store["changes"];
@@ -151,6 +153,7 @@ export class SqliteStore implements Store {
     this.team = this.#teamStore();
     this.hooks = this.#hookStore();
     this.files = this.#fileStore();
+    this.labels = this.#labelStore();
     this.progress = this.#progressStore();
   }
 
@@ -482,6 +485,23 @@ export class SqliteStore implements Store {
     return {
       ...this.#ledger.files,
       note: async (files) => this.#do("noteFiles", { files: files.map(encodeFile) }),
+    };
+  }
+
+  #labelStore(): Store["labels"] {
+    return {
+      ...this.#ledger.labels,
+      willWrite: async (file) => this.#do("willWrite", { file: encode.encodeWritten(file) }),
+      hasWritten: async (path, sha256) => this.#do("hasWritten", { path, sha256: sha256 ?? null }),
+      beginCommand: async ({ folders, label, startedAtMs, ...command }) =>
+        this.#do("beginCommand", {
+          ...command,
+          folders: encode.encodeJson([...folders], "The folders of a command"),
+          label: encode.encodeJson(labelJson(label), "The label of a command"),
+          startedMs: startedAtMs,
+        }),
+      endCommand: async (id, endedMs, files) =>
+        this.#do("endCommand", { id, endedMs, files: files?.map(encode.encodeWritten) }),
     };
   }
 

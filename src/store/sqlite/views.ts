@@ -33,7 +33,7 @@ export const VIEWS: Readonly<Record<string, string>> = {
            e.payload as payload_json, e.attachments as attachments_json, e.received_ms as received_at,
            e.differing as differing_redeliveries, e.seq, e.pruned_ms as pruned_at,
            p.kind as place_kind, e.mentions_me, (select c.id from event c where c.seq = e.cause) as cause_id,
-           e.depth
+           e.depth, e.principal, e.label as label_json
     from event e left join place p on p.key = e.place left join message m on m.key = e.message`,
 
   attachments: `
@@ -71,7 +71,7 @@ export const VIEWS: Readonly<Record<string, string>> = {
            json_extract(t.permissions, '$.granted') as permissions_granted,
            json_extract(t.permissions, '$.used') as permissions_used, e.id as source_event_id,
            k.id as first_kept_turn_id, null as toolset_name, null as tools_available, null as workspace_path,
-           lower(hex(t.hash)) as hash, t.pruned_ms as pruned_at
+           lower(hex(t.hash)) as hash, t.pruned_ms as pruned_at, t.principal, t.trust as label_json
     from turn t join session s on s.key = t.session left join turn p on p.key = t.parent
       left join turn k on k.key = t.first_kept left join event e on e.seq = t.source`,
 
@@ -91,7 +91,7 @@ export const VIEWS: Readonly<Record<string, string>> = {
   queue_items: `
     select i.id, e.id as event_id, s.label as session_label, i.mode, i.state as status,
            i.queued_ms as enqueued_at, i.due_ms as due_at, i.settled_ms as settled_at, i.policy,
-           (select r.turn_id from run r where r.key = i.turn) as turn_id
+           (select r.turn_id from run r where r.key = i.turn) as turn_id, e.principal
     from item i join event e on e.seq = i.event join session s on s.key = i.session`,
 
   dispatches: `
@@ -123,6 +123,10 @@ export const VIEWS: Readonly<Record<string, string>> = {
     select h.name as hook_id, e.id as event_id, r.fired, r.result as result_json, r.error, r.llm_calls, r.cost_usd,
            r.started_ms as started_at, r.ended_ms as finished_at, r.exclusive
     from hook_run r join hook h on h.key = r.hook join event e on e.seq = r.event`,
+
+  written_files: `
+    select path, sha256, size, label as label_json, principal, turn as turn_id, at_ms as written_at
+    from written_file`,
 
   personas: `
     select p.id, p.identity ->> 'name' as name, p.identity as identity_json, p.permissions as permissions_json,

@@ -1,0 +1,63 @@
+import type { TurnId } from "../model/ids.ts";
+import type { Principal } from "../model/principal.ts";
+import type { Label } from "../model/trust.ts";
+
+/**
+ * The labels of files that agents wrote. Files without a label are not in here: a file that nobody recorded is the
+ * owner's.
+ *
+ * A record is written before the file is, so that no crash leaves a file without its label. Until then, and after a
+ * crash, a path can have several records: the one whose hash the content has counts.
+ *
+ * A program writes files that Cortex does not see. So a command that could pass on what is labelled is recorded while it
+ * runs, with the folders that it can write to; a file there that changed meanwhile has the label of the command.
+ */
+export interface LabelReads {
+  /** Whether nothing is recorded at all. */
+  areEmpty(): Promise<boolean>;
+  /** Records of this path, and of other files of this size: the same content was perhaps moved. At most MAX_PAGE. */
+  ofFile(file: { readonly path: string; readonly size: number }): Promise<WrittenFile[]>;
+  /** Records of files in a folder, at most `limit`, by path. */
+  under(folder: string, options: { readonly limit: number }): Promise<WrittenFile[]>;
+  /** Commands that ran at some time of this period, at most MAX_PAGE, the newest first. */
+  commands(period: { readonly fromMs: number; readonly untilMs: number }): Promise<LabelledCommand[]>;
+}
+
+export interface LabelStore extends LabelReads {
+  /** Records what a file is about to hold. */
+  willWrite(file: WrittenFile): Promise<void>;
+  /** The file has been written: other records of its path are void. Without a hash, all are. */
+  hasWritten(path: string, sha256?: string): Promise<void>;
+  /** Begins a command. */
+  beginCommand(command: NewLabelledCommand): Promise<void>;
+  /**
+   * Ends a command. With the files that it has changed, all of them, these are recorded instead of the command.
+   */
+  endCommand(id: string, endedAtMs: number, files?: readonly WrittenFile[]): Promise<void>;
+}
+
+export interface WrittenFile {
+  /** Absolute, without links. */
+  readonly path: string;
+  readonly sha256: string;
+  readonly size: number;
+  readonly label: Label;
+  readonly principal: Principal;
+  readonly turn: TurnId | undefined;
+  readonly atMs: number;
+}
+
+export interface NewLabelledCommand {
+  readonly id: string;
+  /** Where it can write, absolute. `/`: everywhere. */
+  readonly folders: readonly string[];
+  readonly label: Label;
+  readonly principal: Principal;
+  readonly turn: TurnId;
+  readonly startedAtMs: number;
+}
+
+export interface LabelledCommand extends NewLabelledCommand {
+  /** Undefined: it is running, or Cortex was killed while it was. */
+  readonly endedAtMs: number | undefined;
+}

@@ -1,0 +1,156 @@
+import type { Database } from "better-sqlite3";
+
+import type { TurnId } from "../../model/ids.ts";
+import type { Json } from "../../model/json.ts";
+import type { Principal } from "../../model/principal.ts";
+import { parseTrust, type Label } from "../../model/trust.ts";
+import type { LabelledCommand, WrittenFile } from "../labels.ts";
+import { MAX_PAGE } from "../limits.ts";
+import { operation } from "./operation.ts";
+import { parseJson } from "./row.ts";
+import { type Decoded, json, list, number, optional, record, text, textOrNull } from "./wire.ts";
+
+export const writtenCodec = record({
+  path: text,
+  sha256: text,
+  size: number,
+  label: json,
+  principal: text,
+  turn: textOrNull,
+  atMs: number,
+});
+
+type WrittenInput = Decoded<typeof writtenCodec>;
+
+export const willWrite = operation(record({ file: writtenCodec }), (db) => {
+  const put = preparePut(db);
+  return ({ file }): null => {
+    put(file);
+    return null;
+  };
+});
+
+export const hasWritten = operation(record({ path: text, sha256: textOrNull }), (db) => {
+  const void_ = db.prepare("delete from written_file where path = ? and sha256 is not ?");
+  return ({ path, sha256 }): null => {
+    void_.run(path, sha256);
+    return null;
+  };
+});
+
+export const beginCommand = operation(
+  record({ id: text, folders: json, label: json, principal: text, turn: text, startedMs: number }),
+  (db) => {
+    const insert = db.prepare(
+      `insert or ignore into labelled_command (id, folders, label, principal, turn, started_ms)
+       values (@id, @folders, @label, @principal, @turn, @startedMs)`,
+    );
+    return (input): null => {
+      insert.run(input);
+      return null;
+    };
+  },
+);
+
+export const endCommand = operation(
+  record({ id: text, endedMs: number, files: optional(list(writtenCodec)) }),
+  (db) => {
+    const end = db.prepare("update labelled_command set ended_ms = ? where id = ? and ended_ms is null");
+    const remove = db.prepare("delete from labelled_command where id = ?");
+    const void_ = db.prepare("delete from written_file where path = ?");
+    const put = preparePut(db);
+    return ({ id, endedMs, files }): null => {
+      if (files === undefined) end.run(endedMs, id);
+      else {
+        for (const file of files) {
+          void_.run(file.path);
+          put(file);
+        }
+        remove.run(id);
+      }
+      return null;
+    };
+  },
+);
+
+function preparePut(db: Database): (file: WrittenInput) => void {
+  const put = db.prepare(
+    `insert into written_file (path, sha256, size, label, principal, turn, at_ms)
+     values (@path, @sha256, @size, @label, @principal, @turn, @atMs)
+     on conflict (path, sha256) do update set
+       size = excluded.size, label = excluded.label, principal = excluded.principal, turn = excluded.turn,
+       at_ms = excluded.at_ms`,
+  );
+  return (file) => void put.run(file);
+}
+
+const COLUMNS = "path, sha256, size, label, principal, turn, at_ms as atMs";
+
+export function prepareReadLabels(db: Database) {
+  const ofFile = db.prepare<[string, number, number], WrittenRow>(
+    `select ${COLUMNS} from written_file where path = ?
+     union select ${COLUMNS} from written_file where size = ? limit ?`,
+  );
+  const under = db.prepare<[string, string, string, number], WrittenRow>(
+    `select ${COLUMNS} from written_file where path = ? or (path >= ? and path < ?) order by path limit ?`,
+  );
+  const commands = db.prepare<[number, number, number], CommandRow>(
+    `select id, folders, label, principal, turn, started_ms as startedAtMs, ended_ms as endedAtMs
+     from labelled_command where started_ms <= ? and (ended_ms is null or ended_ms >= ?)
+     order by started_ms desc limit ?`,
+  );
+  const any = db
+    .prepare<[], number>(
+      "select exists (select 1 from written_file) or exists (select 1 from labelled_command)",
+    )
+    .pluck();
+  return {
+    areEmpty: (): boolean => any.get() === 0,
+    ofFile: ({ path, size }: { path: string; size: number }): WrittenFile[] =>
+      ofFile.all(path, size, MAX_PAGE).map(toWritten),
+    under: (folder: string, { limit }: { limit: number }): WrittenFile[] => {
+      const inside = folder.endsWith("/") ? folder : `${folder}/`;
+      return under.all(folder, inside, `${inside.slice(0, -1)}0`, limit).map(toWritten); // 0 follows the slash
+    },
+    commands: ({ fromMs, untilMs }: { fromMs: number; untilMs: number }): LabelledCommand[] =>
+      commands.all(untilMs, fromMs, MAX_PAGE).map(toCommand),
+  };
+}
+
+interface WrittenRow {
+  readonly path: string;
+  readonly sha256: string;
+  readonly size: number;
+  readonly label: string;
+  readonly principal: Principal;
+  readonly turn: TurnId | null;
+  readonly atMs: number;
+}
+
+interface CommandRow {
+  readonly id: string;
+  readonly folders: string;
+  readonly label: string;
+  readonly principal: Principal;
+  readonly turn: TurnId;
+  readonly startedAtMs: number;
+  readonly endedAtMs: number | null;
+}
+
+function toWritten(row: WrittenRow): WrittenFile {
+  return { ...row, label: parseLabel(row.label), turn: row.turn ?? undefined };
+}
+
+function toCommand(row: CommandRow): LabelledCommand {
+  return {
+    ...row,
+    folders: JSON.parse(row.folders) as string[],
+    label: parseLabel(row.label),
+    endedAtMs: row.endedAtMs ?? undefined,
+  };
+}
+
+export function parseLabel(stored: string | null): Label {
+  const { outward: _, ...label } = parseTrust(parseJson(stored) as Json | undefined);
+  return label;
+}

@@ -1,0 +1,62 @@
+/** The labels of files as the tools of one run read and write them. */
+import { lstat } from "node:fs/promises";
+
+import { outputPath } from "../agents/tools/output.ts";
+import { hasCode } from "../model/error-code.ts";
+import type { ToolContext, ToolLabels } from "../model/tool.ts";
+import { joinLabels, type Label, type Trust } from "../model/trust.ts";
+import type { FileLabels, Writer } from "../personas/file-labels.ts";
+
+/** The labels of files, and on whose authority a run writes some. */
+export class WorkLabels {
+  readonly files: FileLabels;
+  readonly writer: Writer;
+
+  constructor(files: FileLabels, writer: Writer) {
+    this.files = files;
+    this.writer = writer;
+  }
+
+  /** Records the label of the output that a call has left in a file. */
+  async keepOutput(context: Pick<ToolContext, "outputFolder" | "callKey">, label: Label): Promise<void> {
+    const path = outputPath(context);
+    try {
+      await lstat(path);
+    } catch (error) {
+      if (hasCode(error, "ENOENT")) return;
+      throw error;
+    }
+    await this.files.record(path, label, this.writer);
+  }
+}
+
+export class RunLabels implements ToolLabels {
+  readonly #work: WorkLabels;
+  readonly #readTrust: () => Promise<Trust>;
+
+  constructor(work: WorkLabels, readTrust: () => Promise<Trust>) {
+    this.#work = work;
+    this.#readTrust = readTrust;
+  }
+
+  ofFile(path: string): Promise<Label> {
+    return this.#work.files.ofFile(path);
+  }
+
+  ofFolders(folders: readonly string[]): Promise<Label> {
+    return this.#work.files.ofFolders(folders);
+  }
+
+  async write(path: string, content: Buffer, write: () => Promise<void>): Promise<void> {
+    const { files, writer } = this.#work;
+    // What was in the file may stay in it: an edit changes a part.
+    const label = joinLabels(await this.#readTrust(), await files.ofFileIfLabelled(path));
+    await files.write(path, content, label, writer, write);
+  }
+
+  async run<T>({ label, ...program }: Parameters<ToolLabels["run"]>[0], run: () => Promise<T>): Promise<T> {
+    const { files, writer } = this.#work;
+    const all = joinLabels(await this.#readTrust(), label);
+    return files.run({ ...program, label: all }, writer, run);
+  }
+}
