@@ -1,6 +1,6 @@
 /**
  * @name Flight check-in
- * @description Finds flights in mails of airlines and has the agent remind you of the check-in, once a flight
+ * @description Finds flights in emails from airlines and has the agent remind you of the check-in, once a flight
  * @mode persistent
  * @starts disabled
  */
@@ -26,7 +26,7 @@ export default async function ({ event, query, llm, now, hook }: HookContext): P
   if (!AIRLINES.some((airline) => domain === airline || domain.endsWith(`.${airline}`)))
     return { fire: false };
 
-  const answer = await llm(`Find the next flight in this mail.\n\n${event.content}`, {
+  const answer = await llm(`Find the next flight in this email.\n\n${event.content}`, {
     system:
       'Answer with JSON: {"flight": "LH123" or null, "confirmation": "ABC123" or null, ' +
       '"departs": "2026-12-01T09:00" or null}',

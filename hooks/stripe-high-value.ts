@@ -1,6 +1,6 @@
 /**
  * @name Large payments
- * @description Tells the agent of payments over 100.00 that Stripe reports
+ * @description Tells the agent about payments over 100.00 that Stripe reports
  * @mode persistent
  * @starts disabled
  */

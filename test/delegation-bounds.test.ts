@@ -71,7 +71,9 @@ test("workers of workers end at the depth that is configured", async () => {
   }
   expect(chain).toHaveLength(4);
   expect(await resultsOf(cortex, chain.at(-1))).toEqual([
-    expect.stringMatching(/^A worker opened here would be at depth 4 \(limit 3\)\..*broker\.maxDepth/),
+    expect.stringMatching(
+      /^A worker started here would exceed the maximum depth: 4 of 3\..*broker\.maxDepth/,
+    ),
   ]);
 });
 

@@ -32,7 +32,7 @@ async function open(title: string, script = "[]"): Promise<Cortex> {
 }
 
 test("the page has the examples that are tried here", () => {
-  expect([...examples.keys()]).toEqual(["Invoices", "Urgent mails", "Plants"]);
+  expect([...examples.keys()]).toEqual(["Invoices", "Urgent emails", "Plants"]);
 });
 
 test("invoices go to the bookkeeping, with their amount", async () => {
@@ -50,11 +50,11 @@ test("invoices go to the bookkeeping, with their amount", async () => {
   expect((await judge(cortex, { ...mail, content: "20 € for nothing" })).runs).toEqual([]);
 });
 
-test("a model says which mails from work are urgent, and what belongs to them is looked up", async () => {
+test("a model says which emails from work are urgent, and what belongs to them is looked up", async () => {
   const script = `
 - { when: server is down, plays: [{ say: '{"urgent": true, "why": "nobody can work"}' }] }
 - { when: lunch, plays: [{ say: '{"urgent": false, "why": "it is lunch"}' }] }`;
-  await using cortex = await open("Urgent mails", script);
+  await using cortex = await open("Urgent emails", script);
   const mail = { channel: "email", sender: "boss@work.example" };
   const { runs, dispatches } = await judge(cortex, { ...mail, content: "The server is down" });
   expect(runs).toMatchObject([

@@ -74,7 +74,7 @@ describe("beside a server", () => {
     [["restore", "/nowhere"], 1, /Missing backup \/nowhere[^]*cortex backup/],
     [["prune"], 2, /Missing `--before`[^]*cortex prune --before 90d/],
     [["prune", "--before", "lately"], 2, /Invalid time "lately"/],
-    [["prune", "--before", "1h", "--yes"], 1, /cannot be pruned[^]*at least a day/],
+    [["prune", "--before", "1h", "--yes"], 1, /too recent[^]*at least a day/],
   ])("%j is refused in two lines", async (args, expected, message) => {
     const { code, out, err } = await run(home.path, args);
     expect({ code, out, lines: err.trimEnd().split("\n").length }).toEqual({

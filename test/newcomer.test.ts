@@ -329,15 +329,15 @@ const ROWS: Readonly<Record<string, Row>> = {
   "a name that no hook can have": {
     typed: ["hooks", "new", "My Hook"],
     what: /"My Hook"/,
-    hint: /`school-mails`/,
-    better: ["hooks", "new", "school-mails"],
+    hint: /`school-emails`/,
+    better: ["hooks", "new", "school-emails"],
   },
   "a hook that is there already": {
-    after: [["hooks", "new", "school-mails"]],
-    typed: ["hooks", "new", "school-mails"],
-    what: /"school-mails"/,
+    after: [["hooks", "new", "school-emails"]],
+    typed: ["hooks", "new", "school-emails"],
+    what: /"school-emails"/,
     hint: /another name/,
-    better: ["hooks", "new", "other-mails"],
+    better: ["hooks", "new", "other-emails"],
   },
   "a schedule that is none": {
     typed: ["hooks", "new", "daily", "--schedule", "daily"],
@@ -389,7 +389,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   },
   "pruning what is new": {
     typed: ["prune", "--before", "1h"],
-    what: /cannot be pruned/,
+    what: /too recent/,
     hint: /at least a day ago/,
     better: ["prune", "--before", "2d", "--yes"],
   },

@@ -139,7 +139,7 @@ function isEmpty({ blocks }: AssistantBody): boolean {
 }
 
 function emptyAnswer({ provider, model }: AssistantBody): CortexError {
-  return new CortexError("model_failed", `${provider} returned an empty answer with ${model}`, {
+  return new CortexError("model_failed", `${model} (${provider}) returned an empty answer`, {
     hint: "The request is retried. If this happens often, change the model's settings or raise its output limit.",
     transient: true,
   });

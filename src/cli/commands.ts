@@ -342,7 +342,7 @@ const CORE_COMMANDS: readonly (Command | ((features: readonly Feature[]) => Comm
         options: [
           ["--name <name>", "Display name (default: its capitalized id)"],
           ["--soul <text>", "Identity, as instructions to the model"],
-          ["--emoji <sign>", "Emoji shown beside its name"],
+          ["--emoji <emoji>", "Emoji shown beside its name"],
           ["--deny <tools>", "Comma-separated tools to deny"],
           ["--ask <tools>", "Comma-separated tools that need approval for each call"],
         ],

@@ -25,7 +25,7 @@ export function checkDepth({ ancestors }: Kin, maxDepth: number): void {
   if (depth <= maxDepth) return;
   throw new CortexError(
     "tool_input_invalid",
-    `A worker opened here would be at depth ${depth} (limit ${maxDepth})`,
+    `A worker started here would exceed the maximum depth: ${depth} of ${maxDepth}`,
     {
       hint: "Do the work yourself. `broker.maxDepth` in cortex.json sets the limit.",
     },

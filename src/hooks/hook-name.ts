@@ -6,7 +6,7 @@ export const HOOK_NAME = /^[a-z0-9][a-z0-9_-]{0,63}$/;
 export function parseHookName(text: string): string {
   if (HOOK_NAME.test(text)) return text;
   throw new CortexError("id_invalid", `Invalid hook name ${JSON.stringify(text.slice(0, 80))}`, {
-    hint: "Use 1 to 64 lower-case letters, digits, - and _, for example `school-mails`.",
+    hint: "Use 1 to 64 lower-case letters, digits, - and _, for example `school-emails`.",
   });
 }
 

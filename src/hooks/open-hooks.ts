@@ -29,7 +29,7 @@ export interface Hooks {
   setEnabled(name: string, enabled: boolean): Promise<StoredHook>;
   /** Adds a file. Throws `state_conflict` if it exists, and `hook_failed` if it cannot be loaded; then nothing is kept. */
   add(name: string, source: string): Promise<StoredHook>;
-  /** Asks a hook about an event of the ledger or a made-up one. Nothing is recorded and nothing is done. */
+  /** Asks a hook about an event of the ledger or a synthetic one. Nothing is recorded and nothing is done. */
   test(name: string, event: EventId | Incoming): Promise<HookTrial>;
 }
 

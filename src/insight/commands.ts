@@ -42,7 +42,7 @@ export const INSIGHT: readonly Command[] = [
   },
   {
     usage: "costs",
-    about: "Show what turns cost",
+    about: "Show the cost of turns",
     group: "Look",
     examples: ["cortex costs", "cortex costs --by model --days 7"],
     options: [

@@ -30,7 +30,7 @@ export const KEEP: readonly Command[] = [
     examples: ["cortex prune --before 90d", "cortex prune --before 2026-01-01 --yes"],
     options: [
       ["--before <moment>", "Prune content older than this: 2026-03-01, 90d, 12w (at least a day)"],
-      ["--yes", "Prune; without it, only report what would go"],
+      ["--yes", "Prune; without it, only report what would be deleted"],
     ],
     run: async (given) => (await import("./prune-command.ts")).pruneOldContent(given),
   },

@@ -112,9 +112,17 @@ test("while it is open, it is in no row, in no word of the index and not in the 
 test("a moment that is less than a day ago is refused, and so is none", async () => {
   using folder = temporaryFolder(memoryParent());
   await makeHome(folder.path, 1);
-  for (const beforeMs of [nowMs - MIN_PRUNED_AGE_MS + 1, nowMs + 1, Number.NaN]) {
-    await expect(pruneHome(folder.path, { beforeMs, nowMs })).rejects.toEqual(refusal("limit_invalid"));
-    await expect(countPrunable(folder.path, { beforeMs, nowMs })).rejects.toEqual(refusal("limit_invalid"));
+  const cases = [
+    [nowMs - MIN_PRUNED_AGE_MS + 1, /^The cutoff \S+Z is too recent$/],
+    [nowMs + 1, /^The cutoff \S+Z is too recent$/],
+    [Number.NaN, /^Invalid cutoff NaN$/],
+    [0.5, /^Invalid cutoff 0\.5$/],
+    [Number.MAX_SAFE_INTEGER, /^Invalid cutoff 9007199254740991$/],
+  ] as const;
+  for (const [beforeMs, message] of cases) {
+    const refused = { code: "limit_invalid", message: expect.stringMatching(message) };
+    await expect(pruneHome(folder.path, { beforeMs, nowMs })).rejects.toMatchObject(refused);
+    await expect(countPrunable(folder.path, { beforeMs, nowMs })).rejects.toMatchObject(refused);
   }
 });
 

@@ -28,7 +28,7 @@ export async function pruneStore(
   { home, beforeMs, nowMs }: { readonly home: string; readonly beforeMs: number; readonly nowMs: number },
   onPruned: OnPruned = () => {},
 ): Promise<Pruned> {
-  checkMoment(beforeMs, nowMs);
+  checkCutoff(beforeMs, nowMs);
   const pruned: Record<PruneKind, number> = { turns: 0, events: 0, deliveries: 0, approvals: 0, relays: 0 };
   for (const kind of PRUNE_KINDS) {
     let after: number | undefined;
@@ -54,7 +54,7 @@ export async function pruneHome(
   when: { beforeMs: number; nowMs: number },
   onPruned?: OnPruned,
 ): Promise<{ pruned: Pruned; isRewritten: boolean }> {
-  checkMoment(when.beforeMs, when.nowMs);
+  checkCutoff(when.beforeMs, when.nowMs);
   await (await openLedger(home))[Symbol.asyncDispose](); // never creates a home
   checkRoom(databasePath(home));
   const pruned = await openAndPrune(home, when, onPruned);
@@ -97,15 +97,18 @@ function rewrite(path: string): boolean {
 
 /** Counts prunable rows, with or without a running server. */
 export async function countPrunable(home: string, when: { beforeMs: number; nowMs: number }) {
-  checkMoment(when.beforeMs, when.nowMs);
+  checkCutoff(when.beforeMs, when.nowMs);
   await using ledger = await openLedger(home);
   return await ledger.prunable(when.beforeMs);
 }
 
-function checkMoment(beforeMs: number, nowMs: number): void {
-  if (Number.isSafeInteger(beforeMs) && beforeMs <= nowMs - MIN_PRUNED_AGE_MS) return;
-  const when = Number.isFinite(beforeMs) ? new Date(beforeMs).toISOString() : String(beforeMs);
-  throw new CortexError("limit_invalid", `Content from just before ${when} cannot be pruned`, {
-    hint: "Use a time at least a day ago: newer content may still be needed.",
-  });
+function checkCutoff(beforeMs: number, nowMs: number): void {
+  const cutoff = new Date(beforeMs);
+  if (cutoff.getTime() !== beforeMs) throw cutoffInvalid(`Invalid cutoff ${beforeMs}`);
+  if (beforeMs > nowMs - MIN_PRUNED_AGE_MS)
+    throw cutoffInvalid(`The cutoff ${cutoff.toISOString()} is too recent`);
+}
+
+function cutoffInvalid(message: string): CortexError {
+  return new CortexError("limit_invalid", message, { hint: "Use a time at least a day ago." });
 }

@@ -41,7 +41,7 @@ export function requireFile(stats: Kinds, { shown }: ConfinedPath): void {
   if (stats.isFile()) return;
   const what = stats.isDirectory() ? "a folder" : "a pipe, a socket, a device or a link";
   throw new CortexError("tool_failed", `${JSON.stringify(shown)} is ${what}, not a file`, {
-    hint: "Give the path of a file. Stat shows what a path is, List the entries of a folder.",
+    hint: "Pass the path of a file. Use Stat to check a path, List to list a folder.",
   });
 }
 

@@ -9,10 +9,10 @@ test.each([
   ["for messages", undefined],
   ["with a schedule", "every 30m"],
 ])("a new hook %s is a hook that can be loaded, and says what it is called", (_, schedule) => {
-  const source = writeTemplate("school-mails", schedule);
+  const source = writeTemplate("school-emails", schedule);
   expect(scriptKindOf(source)).toBe("hook");
   expect(parseHeader(source)).toEqual({
-    title: "School mails",
+    title: "School emails",
     description: "One sentence about what it does",
     mode: "persistent",
     startsDisabled: true,

@@ -29,7 +29,7 @@ export function writeTemplate(name: string, schedule?: string): string {
   return header + (schedule === undefined ? messageTemplate() : scheduleTemplate(name, schedule));
 }
 
-/** `school-mails` is "School mails". */
+/** `school-emails` is "School emails". */
 function titleOf(name: string): string {
   const words = name.replaceAll(/[-_]+/g, " ").trim();
   return words.slice(0, 1).toUpperCase() + words.slice(1);

@@ -27,7 +27,7 @@ export interface HookTrial {
   readonly durationMs: number;
 }
 
-/** Asks a hook about an event of the ledger or a made-up one. Throws `hook_unknown`, `hook_failed`, `event_unknown`. */
+/** Asks a hook about an event of the ledger or a synthetic one. Throws `hook_unknown`, `hook_failed`, `event_unknown`. */
 export async function tryHook(
   name: string,
   given: EventId | Incoming,

@@ -8,7 +8,7 @@ const HookPatch = z.strictObject({ enabled: z.boolean() });
 const HookTestRequest = z
   .strictObject({
     eventId: z.string().optional().describe("An event of the ledger."),
-    event: EventRequest.optional().describe("A made-up event."),
+    event: EventRequest.optional().describe("A synthetic event."),
   })
   .refine(({ eventId, event }) => (eventId === undefined) !== (event === undefined), {
     error: "expected either eventId or event",

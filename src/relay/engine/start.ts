@@ -63,7 +63,7 @@ function repeated(taken: StoredRelay, request: RelayRequest, content: SnapshotCo
   if (asked === undefined || asked === digestOf(request, content)) return toRecord(taken, []);
   throw new CortexError(
     "idempotency_conflict",
-    `Relay ${taken.id} was started with this key and another request`,
+    `The idempotency key was already used to start relay ${taken.id} with a different request`,
     {
       hint: "Use a new idempotencyKey for another message, template or agent.",
     },

@@ -39,7 +39,7 @@ export async function lockFile(
     if (!removeStale(lock, clock())) await pause(Math.min(1 + tries, MAX_PAUSE_MS));
   }
   throw new CortexError("state_conflict", `Another process is changing ${shown}`, {
-    hint: `Try again. If no process is, remove ${lock}.`,
+    hint: `Try again. If no other process is changing it, remove ${lock}.`,
     transient: true,
   });
 }

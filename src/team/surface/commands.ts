@@ -88,7 +88,7 @@ export const TEAM_COMMAND: Command = {
     {
       usage: "housekeeping",
       about: "Remove old finished tasks and session logs",
-      details: "Tasks finished more than 7 days ago go; the change is committed.",
+      details: "Removes tasks finished more than 7 days ago and commits the change.",
       examples: ["cortex team housekeeping"],
       run: async (given) => (await import("./work-commands.ts")).housekeeping(given),
     },
@@ -103,7 +103,7 @@ export const TEAM_COMMAND: Command = {
     {
       usage: "undo [file]",
       about: "Undo Cortex's last write to a file",
-      details: "Without a file, it undoes the last write of all.",
+      details: "Without a file, it undoes the most recent write to any file.",
       examples: ["cortex team undo --list", "cortex team undo agents/billing-dev/tasks.md"],
       options: [["--list", "List what can be undone, newest first"]],
       run: async (given) => (await import("./repair-command.ts")).undo(given),

@@ -211,7 +211,7 @@ async function checkPerson(context: ToolContext, ports: Ports): Promise<void> {
   if (await isByPerson(context, ports)) return;
   throw new CortexError(
     "tool_input_invalid",
-    "No person has asked for this: the message is not from a person",
+    "Only a person can request this, and the message is not from a person",
     {
       hint: "Tell the owner what you would do, and do it when they ask for it.",
     },

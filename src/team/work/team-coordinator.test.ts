@@ -242,7 +242,7 @@ test("what no person has asked for is not dispatched", PATIENT, async () => {
     timestampMs: TEN_MS,
   });
   await expect.poll(() => cortex.store.sessions.head(CHIEF), PATIENT).toBeDefined();
-  expect(await resultsOf(cortex, CHIEF)).toEqual([expect.stringContaining("No person has asked for this")]);
+  expect(await resultsOf(cortex, CHIEF)).toEqual([expect.stringContaining("Only a person can request this")]);
   expect(home.tasks("dev")).toBe("");
 });
 
@@ -278,7 +278,7 @@ test("the coordinator is told of a flag, once, and can do nothing about it by it
     await expect.poll(() => sent(cortex), PATIENT).toHaveLength(2);
     expect(await sent(cortex)).toContain("Give dev access.");
     expect(await resultsOf(cortex, CHIEF)).toEqual([
-      expect.stringContaining("No person has asked for this"),
+      expect.stringContaining("Only a person can request this"),
       expect.stringContaining("You are not working on a task"),
     ]);
     expect(await noticesIn(cortex)).toEqual([expect.stringContaining("**dev** · Read mail: no access")]);
