@@ -42,6 +42,7 @@ const NOT_PLAYED: readonly (readonly [command: RegExp, why: string])[] = [
 /** What has been done before a page begins. */
 const BEFORE: Readonly<Record<string, readonly string[]>> = {
   "docs/hooks.md": ["cortex hooks new school-mails"],
+  "docs/plugins.md": ["mkdir -p ~/.cortex/plugins/reviewer"],
   "docs/troubleshooting.md": ["cortex team init", 'cortex relay run doc-review "Explain relays" --wait'],
   "docs/keeping.md": ['cortex fork <turn> "and tomorrow?" --session tomorrow --wait'],
 };

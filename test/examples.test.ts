@@ -32,7 +32,7 @@ test("examples do what they say", LONG, async () => {
   const commands = examplesOf(COMMANDS).filter(
     (line) => !NOT_RUN.some(([pattern]) => pattern.test(shellWords(line).join(" "))),
   );
-  const before = ["mkdir ~/billing ~/site", "cortex team init --yes"];
+  const before = ["mkdir -p ~/billing ~/site ~/.cortex/plugins/reviewer", "cortex team init --yes"];
   const played = await playPages([{ page: "--help", before, commands }]);
   const failed = played.filter(({ command, code }) => code !== 0 && !(code === 1 && MAY_FAIL.test(command)));
   expect(failed).toEqual([]);

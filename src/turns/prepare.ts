@@ -211,9 +211,10 @@ interface PromptContext extends Pick<RunWork, "thread" | "system" | "skills" | "
 async function readContext(
   { claim, setup, worker, folders, items, pinned }: Assignment,
   { profile, tools }: { readonly profile: Profile; readonly tools: readonly Tool[] },
-  { home, store, windowOf }: TurnPorts,
+  { home, settings, log, store, windowOf }: TurnPorts,
 ): Promise<PromptContext> {
-  const [window, { skills }] = await Promise.all([windowOf(profile), skillsOf(setup, home)]);
+  const trust = { home, config: settings.config(), log };
+  const [window, { skills }] = await Promise.all([windowOf(profile), skillsOf(setup, trust)]);
   const assemble = async (): Promise<string> => {
     const { workspace } = folders;
     return (await assembleSystem(setup, { workspace, tools, skills, window, duty: worker?.duty })).text;
