@@ -32,6 +32,7 @@ const NOT_PLAYED: readonly (readonly [command: RegExp, why: string])[] = [
   [/^cortex init --yes\b/, "test/init.test.ts"],
   [/^cortex (backup|restore) .*--keys$|^cortex restore \S+$/, "test/keeping.test.ts"],
   [/^cortex doctor --fix\b/, "test/doctor.test.ts"],
+  [/^cortex doctor --dependencies\b/, "src/doctor/check-dependencies.test.ts"],
   [
     /^(sudo|brew|docker|scp|systemctl|journalctl|launchctl)\b/,
     "It changes the machine of whoever runs the tests.",

@@ -17,6 +17,7 @@ const NOT_RUN: readonly (readonly [example: RegExp, why: string])[] = [
   [/^service (install|uninstall)$/, "changes the services of whoever runs the tests"],
   [/^relay (add|say|cancel|resume)\b/, "is about one that must be there, in the right state"],
   [/^sub-agent check/, "is about a program of one's own"],
+  [/^doctor --dependencies$/, "asks npm's registry"],
   [/^(backup|diff)\b/, "has tests of its own"],
   [/^team (undo agents|import|adapter)/, "has tests of its own"],
 ];
