@@ -32,6 +32,7 @@ const NOT_PLAYED: readonly (readonly [command: RegExp, why: string])[] = [
   [/^cortex init --yes\b/, "test/init.test.ts"],
   [/^cortex (backup|restore) .*--keys$|^cortex restore \S+$/, "test/keeping.test.ts"],
   [/^cortex doctor --fix\b/, "test/doctor.test.ts"],
+  [/^cortex doctor --dependencies\b/, "src/doctor/check-dependencies.test.ts"],
   [
     /^(sudo|brew|docker|scp|systemctl|journalctl|launchctl)\b/,
     "It changes the machine of whoever runs the tests.",
@@ -42,6 +43,7 @@ const NOT_PLAYED: readonly (readonly [command: RegExp, why: string])[] = [
 /** What has been done before a page begins. */
 const BEFORE: Readonly<Record<string, readonly string[]>> = {
   "docs/hooks.md": ["cortex hooks new school-emails"],
+  "docs/plugins.md": ["mkdir -p ~/.cortex/plugins/reviewer"],
   "docs/troubleshooting.md": ["cortex team init", 'cortex relay run doc-review "Explain relays" --wait'],
   "docs/keeping.md": ['cortex fork <turn> "and tomorrow?" --session tomorrow --wait'],
 };

@@ -13,6 +13,7 @@ import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
+import type { Sbom } from "../packaging/sbom.ts";
 import { environmentOf, fetchJson, readNote, type Started, watch } from "./support/cli.ts";
 import { PATIENT } from "./support/server.ts";
 import { bytesBelow, temporaryFolder } from "./support/temporary.ts";
@@ -78,6 +79,23 @@ test("the package holds the program, what comes with it, and all that its texts 
     );
     expect([text, missing]).toEqual([text, []]);
   }
+});
+
+test("the package lists what it depends on: each production dependency with its version and hash", () => {
+  const { packages } = JSON.parse(readFileSync(join(ROOT, "package-lock.json"), "utf8")) as {
+    packages: Readonly<
+      Record<string, { version: string; integrity: string; dev?: boolean; devOptional?: boolean }>
+    >;
+  };
+  const { components } = JSON.parse(readFileSync(join(installed, "dist/sbom.json"), "utf8")) as Sbom;
+  const listed = components.map(({ name, version, hashes: [hash] }) => `${name} ${version} ${hash!.content}`);
+  const locked = Object.entries(packages).flatMap(([path, { version, integrity, dev, devOptional }]) => {
+    const isLeftOut = path === "" || dev === true || devOptional === true;
+    const hash = isLeftOut ? "" : Buffer.from(integrity.slice("sha512-".length), "base64").toString("hex");
+    return isLeftOut ? [] : [`${path.split("node_modules/").at(-1)} ${version} ${hash}`];
+  });
+  expect(locked.length).toBeGreaterThan(100);
+  expect(listed.toSorted()).toEqual([...new Set(locked)].toSorted());
 });
 
 test("the package stays small, packed and unpacked", () => {

@@ -20,7 +20,7 @@ const BAD_PROGRAM = fileURLToPath(new URL("fixtures/sub-agents/bad.mjs", import.
 const NAMED = ["NAMED_IN_ENVIRONMENT", "NAMED_IN_FILE", "NAMED_NOWHERE"];
 /** What Cortex, a shell or Node adds. */
 const TOLD =
-  /^(CORTEX_HOOK_\w+|CLAUDE_PLUGIN_ROOT|TERM|NODE_COMPILE_CACHE|NODE_EXTRA_CA_CERTS|NODE_CHANNEL_\w+|PWD|OLDPWD|SHLVL|_)$/;
+  /^(CORTEX_HOOK_\w+|CLAUDE_PLUGIN_ROOT|PYTHONDONTWRITEBYTECODE|TERM|NODE_COMPILE_CACHE|NODE_EXTRA_CA_CERTS|NODE_CHANNEL_\w+|PWD|OLDPWD|SHLVL|_)$/;
 
 interface Opened extends AsyncDisposable {
   readonly cortex: Cortex;

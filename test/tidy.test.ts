@@ -17,7 +17,7 @@ const PORTS = ["model", "programs", "patterns", "config", "store", "agents", "ch
 const PIPELINE = ["personas", "events", "routing", "queue", "turns", "delivery"];
 /** What every feature may use: the ports, the steps of the pipeline, and what features are made of. */
 const BELOW_FEATURES = [...PORTS, ...PIPELINE, "intake", "feature", "client"];
-const FEATURES = ["search", "delegation", "relay", "team", "hooks", "insight", "keep"];
+const FEATURES = ["search", "delegation", "relay", "team", "hooks", "insight", "keep", "plugins"];
 
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   model: [],
@@ -40,6 +40,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   search: BELOW_FEATURES,
   delegation: BELOW_FEATURES,
   relay: [...BELOW_FEATURES, "delegation"],
+  plugins: [...BELOW_FEATURES, "relay"],
   team: [...BELOW_FEATURES, "delegation", "relay"],
   hooks: [...BELOW_FEATURES, "relay"],
   insight: [...BELOW_FEATURES, "delegation", "relay", "hooks", "search"],

@@ -77,7 +77,10 @@ await store[Symbol.asyncDispose]();
 
 /** As a run does before it asks the model. */
 async function assemble(head: TurnId): Promise<{ readonly turns: number }> {
-  const [window, { skills }] = await Promise.all([windowOf(OFFLINE_PROFILE), skillsOf(setup, home)]);
+  const [window, { skills }] = await Promise.all([
+    windowOf(OFFLINE_PROFILE),
+    skillsOf(setup, { home, config }),
+  ]);
   const { workspace } = setup.agent;
   const [thread] = await Promise.all([
     readThread(head, store, window),

@@ -52,7 +52,7 @@ export async function createAgent(given: Invocation): Promise<void> {
 }
 
 function factsOf(details: AgentDetails): string[][] {
-  const { model, workspace, workspaceExists, identityFiles, knownSkills, sandbox } = details;
+  const { model, workspace, workspaceExists, identityFiles, knownSkills, skillProblems, sandbox } = details;
   const { provider, model: of, name } = model.profile;
   const meant = [provider, of].filter((part) => part !== null).join(" ");
   return [
@@ -66,6 +66,10 @@ function factsOf(details: AgentDetails): string[][] {
     ["workspace", workspaceExists ? workspace : `${workspace} (created on its first run)`],
     ["files", identityFiles.map(describeFile).join(", ") || "none"],
     ["skills", knownSkills.map((skill) => skill.name).join(", ") || "none"],
+    ...skillProblems.map(({ path, problem, hint }) => [
+      "",
+      `${path}: ${problem}${hint === null ? "" : `. ${hint}`}`,
+    ]),
     ["memory", details.memory ? "on: relevant turns are recalled from the ledger" : "off"],
     ["sandbox", `${sandbox.setting}: ${sandbox.effective}, because ${sandbox.why}`],
   ];

@@ -101,10 +101,11 @@ const CORE_COMMANDS: readonly (Command | ((features: readonly Feature[]) => Comm
     usage: "doctor",
     about: "Diagnose the installation and configuration",
     group: "Set up",
-    examples: ["cortex doctor", "cortex doctor --fix"],
+    examples: ["cortex doctor", "cortex doctor --fix", "cortex doctor --dependencies"],
     options: [
       ["--fix", "Apply the suggested fixes and check again"],
       ["--offline", "Skip checks that contact model servers"],
+      ["--dependencies", "Ask npm for known vulnerabilities of dependencies"],
     ],
     run: async (given) => (await import("../doctor/command.ts")).doctor(given, features),
   }),

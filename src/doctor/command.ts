@@ -44,6 +44,7 @@ async function look(
     nowMs: Date.now(),
     version: readVersion(),
     server,
+    dependencies: options["dependencies"] === true,
     ...(options["offline"] === true ? {} : { request: fetch }),
   });
 }

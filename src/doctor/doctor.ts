@@ -6,6 +6,7 @@ import type { Feature } from "../feature/feature.ts";
 import { FEATURES, toolNamesOf } from "../runtime/features.ts";
 import { type Check, checkView, ok, warn, worst } from "../feature/check.ts";
 import { checkConfig } from "./check-config.ts";
+import { checkDependencies } from "./check-dependencies.ts";
 import { checkMachine } from "./check-machine.ts";
 import { checkStore } from "./check-store.ts";
 
@@ -24,6 +25,8 @@ export interface DoctorOptions {
   readonly server: { readonly version: string; readonly url?: string } | undefined;
   /** Used to list the models of model servers, which is free. Undefined: they are not contacted. */
   readonly request?: typeof fetch;
+  /** Whether npm asks its registry about the dependencies. */
+  readonly dependencies?: boolean;
 }
 
 export interface Diagnosis {
@@ -49,6 +52,7 @@ export async function examine(parts: DoctorOptions): Promise<Diagnosis> {
     : await Promise.all([
         checkConfig({ home, environment, features, toolNames: toolNamesOf(features), request, isServed }),
         checkStore(home, nowMs),
+        parts.dependencies === true ? checkDependencies({ environment }) : [],
       ]);
   const checks = [...machine, ...rest.flat(), checkServer(parts)];
   return { state: worst(checks), canStart: !checks.some(({ stopsStart }) => stopsStart), checks };

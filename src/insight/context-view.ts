@@ -59,7 +59,7 @@ export async function readContext(key: SessionKey, sources: ContextInput): Promi
   const profile = sources.profile(
     pinned?.profile ?? wished(items, session) ?? worker?.profile ?? setup.agent.profile,
   );
-  const [window, skills] = await Promise.all([sources.window(profile), skillsOf(setup, home)]);
+  const [window, skills] = await Promise.all([sources.window(profile), skillsOf(setup, { home, config })]);
   const narrowed = [...narrowedAs(worker), ...narrowedBy(items)];
   const had = sources.tools.filter((tool) => hasTool(worker, tool));
   const tools = toolsFor(setup, narrowed, pinned, had);

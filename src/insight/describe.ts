@@ -30,9 +30,9 @@ export async function describeAgent(id: string, parts: DescribedHome) {
   const setup = lookUp(config, id as AgentId, config.agents[id as AgentId]?.persona ?? ("" as PersonaId));
   const { agent, persona } = setup;
   const { workspace } = agent;
-  const [files, { skills }, isMade, bubblewrap] = await Promise.all([
+  const [files, { skills, problems }, isMade, bubblewrap] = await Promise.all([
     identityFiles(workspace),
-    readSkills({ workspace, home, pluginDirs: agent.pluginDirs, patterns: agent.skills }),
+    readSkills({ workspace, home, config, pluginDirs: agent.pluginDirs, patterns: agent.skills }),
     sizeOf(workspace),
     findBubblewrap(environment),
   ]);
@@ -45,6 +45,7 @@ export async function describeAgent(id: string, parts: DescribedHome) {
     workspaceExists: isMade !== undefined,
     identityFiles: files,
     knownSkills: skills.map(({ name, description, source }) => ({ name, description, source })),
+    skillProblems: problems.map(({ path, problem, hint }) => ({ path, problem, hint: hint ?? null })),
     sandbox: { setting, effective, why },
     permissions: explainPermissions(setup, config.origins).map(permissionView),
   };

@@ -256,6 +256,9 @@ const AgentDetails = Agent.extend({
       source: z.enum(["workspace", "home", "plugin"]),
     }),
   ),
+  skillProblems: z
+    .array(z.object({ path: z.string(), problem: z.string(), hint: z.string().nullable() }))
+    .describe("Problems with its skills and plugins, such as a plugin that changed after it was pinned."),
   sandbox: z.object({
     setting: z.enum(["auto", "require", "off"]),
     effective: z.enum(["sandboxed", "asks", "refuses", "plain"]),

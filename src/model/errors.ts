@@ -45,6 +45,7 @@ export type ErrorCode =
   | "path_forbidden"
   | "pattern_refused"
   | "persona_unknown"
+  | "plugin_unpinned"
   | "port_in_use"
   | "profile_unknown"
   | "query_failed"

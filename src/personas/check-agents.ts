@@ -60,7 +60,7 @@ async function checkAgent(id: AgentId, parts: AgentCheck): Promise<Finding[]> {
       isNamed ? "It is created when the agent first runs." : undefined,
     ),
     readIdentityFiles(workspace),
-    readSkills({ workspace, home, pluginDirs: agent.pluginDirs, patterns: agent.skills }),
+    readSkills({ workspace, home, config, pluginDirs: agent.pluginDirs, patterns: agent.skills }),
   ]);
   return [
     ...folders,
@@ -69,9 +69,9 @@ async function checkAgent(id: AgentId, parts: AgentCheck): Promise<Finding[]> {
     ...files.flatMap(({ problem }) =>
       problem === undefined ? [] : [warning(workspace, problem, "Shorten it, or move parts to other files.")],
     ),
-    ...problems.map(({ path, problem, isLeftOut }) =>
+    ...problems.map(({ path, problem, hint, isLeftOut }) =>
       isLeftOut
-        ? error(path, `${problem}; it is ignored`, "Fix it, or remove it.")
+        ? error(path, `${problem}; it is ignored`, hint ?? "Fix it, or remove it.")
         : warning(path, problem, "Fix it, or keep it as it is."),
     ),
   ];

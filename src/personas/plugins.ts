@@ -5,8 +5,8 @@ import { codeOf } from "../model/error-code.ts";
 import { foldersIn, readInside } from "./read-inside.ts";
 
 /** Makes a folder a plugin, as in Claude Code. Only its name is required. */
-const PLUGIN_FILE = join(".claude-plugin", "plugin.json");
-const HOOKS_FILE = join("hooks", "hooks.json");
+export const PLUGIN_FILE = ".claude-plugin/plugin.json";
+export const HOOKS_FILE = "hooks/hooks.json";
 export const SKILL_FILE = "SKILL.md";
 export const MAX_PLUGIN_FILE_LENGTH = 64 * 1024;
 export const MAX_PLUGINS = 200;
@@ -19,11 +19,13 @@ export interface FolderProblem {
   readonly path: string;
   /** A sentence without a full stop. */
   readonly problem: string;
+  /** The fix, as a sentence. Absent: it depends. */
+  readonly hint?: string;
   /** Whether it is not used because of that. */
   readonly isLeftOut: boolean;
 }
 
-interface Plugin {
+export interface Plugin {
   readonly folder: string;
   /** Whether it has tool hooks, which needs a manifest. */
   readonly hasHooks: boolean;
@@ -33,18 +35,13 @@ interface Plugin {
   readonly ifEmpty: string;
 }
 
-/** The plugins that an agent names, and no others. */
+/** The plugins in these folders. At most `MAX_PLUGINS`. To use one, ask `trustedPlugins`. */
 export async function findPlugins(
   pluginDirs: readonly string[],
 ): Promise<{ readonly plugins: readonly Plugin[]; readonly problems: readonly FolderProblem[] }> {
   const plugins: Plugin[] = [];
   const problems: FolderProblem[] = [];
-  const named = [...new Set(pluginDirs)];
-  if (named.length > MAX_PLUGINS) {
-    const problem = `more than ${MAX_PLUGINS} plugins; the rest is ignored`;
-    problems.push({ path: named[MAX_PLUGINS]!, problem, isLeftOut: true });
-  }
-  for (const folder of named.slice(0, MAX_PLUGINS)) {
+  for (const folder of pluginDirs.slice(0, MAX_PLUGINS)) {
     const found = await openPlugin(folder);
     if (typeof found === "string") problems.push({ path: folder, problem: found, isLeftOut: true });
     else plugins.push(found);

@@ -32,7 +32,13 @@ function places(): Places {
         `---\nname: ${name}\ndescription: From ${place}.\n${fields}---\nDo it.`,
       ),
     read: ({ pluginDirs = [], patterns = ["*"] } = {}) =>
-      readSkills({ workspace, home, pluginDirs: pluginDirs.map((dir) => join(base, dir)), patterns }),
+      readSkills({
+        workspace,
+        home,
+        config: { agents: {}, personas: {}, channels: { webhooks: {}, files: {}, paired: [] } },
+        pluginDirs: pluginDirs.map((dir) => join(base, dir)),
+        patterns,
+      }),
     [Symbol.dispose]: () => folder[Symbol.dispose](),
   };
 }
@@ -139,9 +145,10 @@ test("links out of the workspace or a plugin are not followed, and the owner's l
 
   const { skills, problems } = await all.read({ pluginDirs: ["mine"] });
   expect(skills.map(({ name, folder }) => [name, folder.endsWith("elsewhere/pdf")])).toEqual([["pdf", true]]);
-  expect(problems.map(({ problem }) => problem)).toEqual(
-    Array(3).fill(expect.stringContaining("it is a symbolic link out of")),
-  );
+  expect(problems.map(({ problem }) => problem)).toEqual([
+    expect.stringContaining("mine: skills is a symbolic link out of the folder"),
+    expect.stringContaining("it is a symbolic link out of"),
+  ]);
 });
 
 test("a plugin that cannot be read, or that loads nothing, is told of", async () => {

@@ -7,9 +7,11 @@ import { basename, dirname, join, relative } from "node:path";
 import { MAX_FRONTMATTER_LENGTH } from "../model/frontmatter.ts";
 import { matches } from "../model/permissions.ts";
 import type { Setup } from "./lookup.ts";
-import { findPlugins, type FolderProblem, SKILL_FILE } from "./plugins.ts";
+import type { PluginTrust } from "./plugin-pins.ts";
+import { type FolderProblem, SKILL_FILE } from "./plugins.ts";
 import { type FileRead, foldersIn, readInside } from "./read-inside.ts";
 import { type CheckedSkill, checkSkill, type SkillHead } from "./skill-file.ts";
+import { trustedPlugins } from "./trusted-plugins.ts";
 
 /** In one place. */
 export const MAX_SKILLS_IN_FOLDER = 500;
@@ -23,9 +25,8 @@ export interface Skill extends SkillHead {
   readonly source: "workspace" | "home" | "plugin";
 }
 
-interface SkillFolders {
+interface SkillFolders extends PluginTrust {
   readonly workspace: string;
-  readonly home: string;
   /** Of the agent's own plugins, absolute. */
   readonly pluginDirs: readonly string[];
   /** Which skills it knows, by name. */
@@ -42,11 +43,16 @@ export interface Skills {
  * The skills of an agent: from its workspace, the home, and the plugins that it names. Of two skills with the same name,
  * the first in this order is used. An invalid skill is left out and reported; no content of a folder makes this throw.
  */
-export async function readSkills({ workspace, home, pluginDirs, patterns }: SkillFolders): Promise<Skills> {
+export async function readSkills({
+  workspace,
+  pluginDirs,
+  patterns,
+  ...trust
+}: SkillFolders): Promise<Skills> {
   const [ofWorkspace, ofHome, ofPlugins] = await Promise.all([
     readPlace({ ...(await place(join(workspace, "skills"))), source: "workspace", root: workspace }),
-    readPlace({ ...(await place(join(home, "skills"))), source: "home" }),
-    pluginDirs.length === 0 ? { found: [], problems: [] } : readPlugins(pluginDirs),
+    readPlace({ ...(await place(join(trust.home, "skills"))), source: "home" }),
+    pluginDirs.length === 0 ? { found: [], problems: [] } : readPlugins(pluginDirs, trust),
   ]);
   const found = [...ofWorkspace, ...ofHome, ...ofPlugins.found];
   const skills = new Map<string, Skill>();
@@ -66,16 +72,17 @@ export async function readSkills({ workspace, home, pluginDirs, patterns }: Skil
 }
 
 /** The skills of an agent, as its turns read them. */
-export function skillsOf({ agent }: Setup, home: string): Promise<Skills> {
+export function skillsOf({ agent }: Setup, trust: PluginTrust): Promise<Skills> {
   const { workspace, pluginDirs, skills: patterns } = agent;
-  return readSkills({ workspace, home, pluginDirs, patterns });
+  return readSkills({ ...trust, workspace, pluginDirs, patterns });
 }
 
 /** The skills of plugins. A plugin without any content is reported, because someone expects something of it. */
 export async function readPlugins(
   pluginDirs: readonly string[],
+  trust: PluginTrust,
 ): Promise<{ readonly found: readonly Found[]; readonly problems: readonly FolderProblem[] }> {
-  const { plugins, problems } = await findPlugins(pluginDirs);
+  const { plugins, problems } = await trustedPlugins(pluginDirs, trust);
   const read = await Promise.all(
     plugins.map(async ({ folder, skillFolders, hasHooks, ifEmpty }) => {
       const found = await readPlace({ folder, folders: skillFolders, source: "plugin", root: folder });

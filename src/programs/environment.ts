@@ -22,6 +22,18 @@ const OWN_PROCESSES: readonly string[] = ["NODE_COMPILE_CACHE", "NODE_EXTRA_CA_C
 /** For finding the service manager. */
 const SERVICES: readonly string[] = ["XDG_RUNTIME_DIR", "XDG_CONFIG_HOME", "DBUS_SESSION_BUS_ADDRESS"];
 
+/** For reaching the registry. Settings of npm for its user are in files in `HOME`. */
+const NPM: readonly string[] = [
+  "HTTPS_PROXY",
+  "https_proxy",
+  "HTTP_PROXY",
+  "http_proxy",
+  "NO_PROXY",
+  "no_proxy",
+  "NODE_EXTRA_CA_CERTS",
+  "npm_config_registry",
+];
+
 export interface NamedVariables {
   /** The variables configured for the program. */
   readonly names: readonly string[];
@@ -45,6 +57,10 @@ export function ownEnvironment(own: Variables): Readonly<Record<string, string>>
 
 export function serviceEnvironment(own: Variables): Readonly<Record<string, string>> {
   return listed(own, [...PASSED_ON, ...SERVICES]);
+}
+
+export function npmEnvironment(own: Variables): Readonly<Record<string, string>> {
+  return listed(own, [...PASSED_ON, ...NPM]);
 }
 
 /** For Cortex itself in the background, which passes variables on to all others. */

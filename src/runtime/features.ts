@@ -6,6 +6,7 @@ import type { Feature } from "../feature/feature.ts";
 import { hooks } from "../hooks/feature.ts";
 import { insight } from "../insight/feature.ts";
 import { keep } from "../keep/feature.ts";
+import { plugins } from "../plugins/feature.ts";
 import { relay } from "../relay/feature.ts";
 import { search } from "../search/feature.ts";
 import { team } from "../team/feature.ts";
@@ -15,6 +16,7 @@ export const FEATURES: readonly Feature[] = [
   search,
   delegation,
   relay,
+  plugins,
   team,
   hooks,
   insight,

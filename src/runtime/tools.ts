@@ -46,8 +46,9 @@ async function createCoreTools({ home, settings, store, channels }: CoreToolPort
   const skillsIn = async ({ session }: Pick<ToolContext, "session">) => {
     const found = (await store.sessions.get(session))!;
     const worker = readWorker(found.worker);
-    const setup = asWorker(setupOf(settings.config(), found, worker), worker);
-    return (await skillsOf(setup, home)).skills;
+    const config = settings.config();
+    const setup = asWorker(setupOf(config, found, worker), worker);
+    return (await skillsOf(setup, { home, config })).skills;
   };
   const endpoint = () => {
     const configured = settings.config().webSearch;

@@ -243,9 +243,10 @@ async function readContext(
     tools,
     files,
   }: { readonly profile: Profile; readonly tools: readonly Tool[]; readonly files: FileLabels },
-  { home, store, windowOf }: TurnPorts,
+  { home, settings, log, store, windowOf }: TurnPorts,
 ): Promise<PromptContext> {
-  const [window, { skills }] = await Promise.all([windowOf(profile), skillsOf(setup, home)]);
+  const trust = { home, config: settings.config(), log };
+  const [window, { skills }] = await Promise.all([windowOf(profile), skillsOf(setup, trust)]);
   const assemble = async (): Promise<string> => {
     const { workspace } = folders;
     return (await assembleSystem(setup, { workspace, tools, skills, window, duty: worker?.duty })).text;

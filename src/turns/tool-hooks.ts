@@ -1,15 +1,19 @@
 /** The tool hooks of an agent: those in the configuration first, then those of its plugins. */
 import type { ToolHookCommand } from "../agents/tools/tool-hooks.ts";
+import { CortexError } from "../model/errors.ts";
 import { matches } from "../model/permissions.ts";
 import { NO_TOOL_HOOKS, type ToolHooks } from "../model/tool-hook.ts";
 import type { Setup } from "../personas/lookup.ts";
-import { findPlugins } from "../personas/plugins.ts";
+import { trustedPlugins, whyNotTrusted } from "../personas/trusted-plugins.ts";
 import { denyingPatterns } from "../personas/permissions.ts";
 import type { TurnPorts } from "./turn-ports.ts";
 
 type HookPorts = Pick<TurnPorts, "home" | "settings" | "log">;
 
-/** Read when the first call is judged. If a plugin's hooks cannot be read, every call is denied: they may be guards. */
+/**
+ * Read when the first call is judged. If the hooks of a plugin cannot be read, or are not as they were pinned, every call
+ * is denied: they may be guards.
+ */
 export function agentToolHooks(setup: Setup, ports: HookPorts): ToolHooks {
   let opened: Promise<ToolHooks> | undefined;
   const open = (): Promise<ToolHooks> => (opened ??= openHooks(setup, ports));
@@ -20,7 +24,7 @@ export function agentToolHooks(setup: Setup, ports: HookPorts): ToolHooks {
       } catch (error) {
         opened = undefined;
         const reason = error instanceof Error ? error.message : String(error);
-        ports.log(reason);
+        ports.log(error instanceof CortexError ? `${reason}. ${error.hint}` : reason);
         return { decision: "deny", reason, params: call.params, notes: [] };
       }
     },
@@ -29,8 +33,11 @@ export function agentToolHooks(setup: Setup, ports: HookPorts): ToolHooks {
 }
 
 async function openHooks({ agent }: Setup, { home, settings, log }: HookPorts): Promise<ToolHooks> {
-  const { toolHooks } = settings.config();
-  const { plugins } = await findPlugins(agent.pluginDirs);
+  const config = settings.config();
+  const { toolHooks } = config;
+  const trust = { home, config, log };
+  const { plugins, lostGuards } = await trustedPlugins(agent.pluginDirs, trust);
+  if (lostGuards[0] !== undefined) throw lostGuards[0];
   const folders = plugins.filter(({ hasHooks }) => hasHooks).map(({ folder }) => folder);
   if (toolHooks.length === 0 && folders.length === 0) return NO_TOOL_HOOKS;
   const [{ createToolHooks }, { readPluginHooks }] = await Promise.all([
@@ -47,6 +54,7 @@ async function openHooks({ agent }: Setup, { home, settings, log }: HookPorts): 
     env,
     isGuard: true,
   }));
-  const commands = [...configured, ...(await Promise.all(folders.map(readPluginHooks))).flat()];
+  const ofPlugins = folders.map((folder) => readPluginHooks(folder, () => whyNotTrusted(folder, trust)));
+  const commands = [...configured, ...(await Promise.all(ofPlugins)).flat()];
   return createToolHooks(() => commands, { log, variable: settings.variable });
 }

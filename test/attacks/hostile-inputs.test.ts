@@ -162,6 +162,7 @@ test("frontmatter of skills", async () => {
   const { skills, problems } = await readSkills({
     workspace: folder.path,
     home: join(folder.path, "home"),
+    config: { agents: {}, personas: {}, channels: { webhooks: {}, files: {}, paired: [] } },
     pluginDirs: [],
     patterns: ["*"],
   });

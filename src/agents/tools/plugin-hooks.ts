@@ -5,11 +5,14 @@ import { join } from "node:path";
 import { z } from "zod";
 
 import { CortexError, errorText } from "../../model/errors.ts";
+import { present } from "../../model/present.ts";
 import type { ToolHookCommand } from "./tool-hooks.ts";
 
 const DEFAULT_TIMEOUT_S = 60;
 const MAX_TIMEOUT_S = 600;
 const MAX_FILE_LENGTH = 256 * 1024;
+/** A plugin that changes is not loaded, and Python would write compiled modules beside its own. */
+const WRITES_NOTHING = { PYTHONDONTWRITEBYTECODE: "1" };
 
 const Group = z.object({
   matcher: z.string().max(512).optional(),
@@ -27,7 +30,10 @@ const File = z.looseObject({
 });
 
 /** Empty if the plugin has no such file. Throws `config_invalid` if it is invalid. */
-export async function readPluginHooks(folder: string): Promise<ToolHookCommand[]> {
+export async function readPluginHooks(
+  folder: string,
+  refusal?: ToolHookCommand["refusal"],
+): Promise<ToolHookCommand[]> {
   const path = join(folder, "hooks", "hooks.json");
   const text = await readIfThere(path);
   if (text === undefined) return [];
@@ -45,9 +51,10 @@ export async function readPluginHooks(folder: string): Promise<ToolHookCommand[]
                 command,
                 folder,
                 timeoutMs: timeout * 1_000,
-                variables: { CLAUDE_PLUGIN_ROOT: folder },
+                variables: { CLAUDE_PLUGIN_ROOT: folder, ...WRITES_NOTHING },
                 env,
                 isGuard: false,
+                ...present({ refusal }),
               },
             ],
       ),

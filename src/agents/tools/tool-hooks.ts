@@ -8,6 +8,7 @@
  */
 import { z } from "zod";
 
+import type { CortexError } from "../../model/errors.ts";
 import type { Json } from "../../model/json.ts";
 import type { ToolContext, ToolResult } from "../../model/tool.ts";
 import type { BeforeCall, HookedCall, ToolHooks } from "../../model/tool-hook.ts";
@@ -30,6 +31,8 @@ export interface ToolHookCommand {
   readonly env?: readonly string[];
   /** If this hook fails, the call is denied. */
   readonly isGuard: boolean;
+  /** Asked right before it runs: why it may not run any more. The call is then denied. */
+  readonly refusal?: () => Promise<CortexError | undefined>;
 }
 
 /** The limit on a hook's output, in bytes. */
@@ -105,6 +108,11 @@ interface HookInput {
 }
 
 async function run(hook: ToolHookCommand, { call, result, variables }: HookInput): Promise<HookAnswer> {
+  const refusal = await hook.refusal?.();
+  if (refusal !== undefined) {
+    const { message, hint } = refusal;
+    return { decision: "deny", reason: message, notes: [], problem: `${message}. ${hint}` };
+  }
   const [output, errors] = [new BoundedOutput(), new BoundedOutput()];
   let end: GroupEnd;
   try {

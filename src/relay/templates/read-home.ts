@@ -6,6 +6,7 @@ import { readConfigured } from "../../config/configured.ts";
 import { configFolder } from "../../config/read.ts";
 import type { CheckedHome } from "../../feature/feature.ts";
 import { unknownTools } from "../../personas/check-agents.ts";
+import type { PluginTrust } from "../../personas/plugin-pins.ts";
 import { readPlugins } from "../../personas/skills.ts";
 import { type AgentWarning, type ExaminedAgent, readRelayConfig } from "./read.ts";
 import type { RelayConfig } from "./snapshot.ts";
@@ -21,7 +22,7 @@ export async function readRelays(sources: CheckedHome): Promise<RelayConfig> {
     examine: async (agent) => [
       ...checkTools(agent, sources.toolNames),
       ...checkIgnoredFields(agent, config),
-      ...(await checkPlugins(agent)),
+      ...(await checkPlugins(agent, { home, config })),
     ],
   });
 }
@@ -52,15 +53,15 @@ function checkIgnoredFields(agent: ExaminedAgent, { profiles }: Config): AgentWa
 }
 
 /** A missing folder is an error already. */
-async function checkPlugins({ pluginDirs = [] }: ExaminedAgent): Promise<AgentWarning[]> {
+async function checkPlugins({ pluginDirs = [] }: ExaminedAgent, trust: PluginTrust): Promise<AgentWarning[]> {
   const warnings = await Promise.all(
     pluginDirs.map(async (folder, index) => {
       if (!existsSync(folder)) return [];
-      const { problems } = await readPlugins([folder]);
-      return problems.map(({ problem }) => ({
+      const { problems } = await readPlugins([folder], trust);
+      return problems.map(({ problem, hint = "Name a plugin, or a folder with skills." }) => ({
         path: ["pluginDirs", index],
         message: problem,
-        hint: "Name a plugin, or a folder with skills.",
+        hint,
       }));
     }),
   );
