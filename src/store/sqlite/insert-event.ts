@@ -41,6 +41,7 @@ export const EVENT_FIELDS = {
   attachments: jsonOrNull,
   payload: jsonOrNull,
   metadata: jsonOrNull,
+  token: wordsOrNull,
 };
 
 export const eventCodec = record({
