@@ -51,6 +51,7 @@ const bells: Feature = {
       route({
         method: "get",
         path: "/api/bells",
+        needs: "read",
         summary: "Who rang",
         answers: { 200: Rings },
         handle: async (_, { cortex }) => ({ status: 200, body: { rings: [...cortex.bells.rings] } }),
@@ -58,6 +59,7 @@ const bells: Feature = {
       route({
         method: "post",
         path: "/api/bells",
+        needs: "send",
         summary: "Ring the bell",
         body: Ring,
         answers: { 201: Rings },

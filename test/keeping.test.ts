@@ -167,7 +167,12 @@ describe("forgetting", () => {
     expect(readFileSync(databaseOf(home.path), "latin1")).not.toContain("my secret");
     await using server = await startServer(home.path);
     expect(await say(home.path, "do you remember?")).toEqual(expect.any(String));
-    expect(await runJson(home.path, "verify")).toEqual({ ok: true, turns: 2, pruned: 1 });
+    expect(await runJson(home.path, "verify")).toEqual({
+      ok: true,
+      turns: 2,
+      pruned: 1,
+      audited: expect.any(Number),
+    });
     expect(server.child.exitCode).toBe(null);
   });
 });

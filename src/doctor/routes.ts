@@ -26,6 +26,7 @@ export const doctorRoutes = (features: readonly Feature[]) => [
   route({
     method: "get",
     path: "/api/doctor",
+    needs: "read",
     summary: "Check everything that Cortex needs, with problems and fixes",
     answers: { 200: Diagnosis },
     async handle(_, { cortex, clock, version }) {

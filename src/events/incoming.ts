@@ -4,6 +4,8 @@ import {
   eventId,
   type EventSource,
   FILES_ADAPTER,
+  isGrantable,
+  isOwnAdapter,
   OWN_ADAPTERS,
   OWNER_ADAPTERS,
   type PlaceKind,
@@ -11,6 +13,8 @@ import {
   TIMER_ADAPTER,
   WEBHOOK_ADAPTER,
 } from "../model/event.ts";
+import { present } from "../model/present.ts";
+import { allows, type Caller, mayIngest, OWNER_CALLER, scopeMissing } from "../model/scopes.ts";
 import type { NewEvent } from "../store/store.ts";
 
 /** What an adapter received, in the words of its platform. */
@@ -26,7 +30,6 @@ export interface Incoming extends Omit<NewEvent, "id" | "direction" | "atMs" | "
   readonly timestampMs: number;
 }
 
-const OWN: ReadonlySet<string> = new Set(OWN_ADAPTERS);
 /** The ways in that are ours: what comes by them is an event like any other. */
 const OWN_WAYS_IN: ReadonlySet<string> = new Set([
   TIMER_ADAPTER,
@@ -38,11 +41,19 @@ const OWN_WAYS_IN: ReadonlySet<string> = new Set([
 const RESERVED_CHANNEL = /^(?:agent|subagent|relay|script|team)(?::|$)/;
 const CHANNEL = /^[a-z0-9][a-z0-9_.:-]{0,63}$/;
 
-/** The event of somebody else's, who names the adapter: none of ours. */
-export function toForeignEvent(incoming: Incoming): NewEvent {
-  if (isOwn(incoming.adapter)) throw adapterReserved(incoming.adapter);
-  if (incoming.channel === TIMER_ADAPTER) throw timerReserved();
-  return toOwnEvent(incoming);
+/**
+ * The event of somebody else's, who names the adapter: none of ours, unless their token was made for it. The channel
+ * decides what the sender may do, so it is none of ours either: nobody becomes the owner by saying so.
+ */
+export function toForeignEvent(incoming: Incoming, caller: Caller = OWNER_CALLER): NewEvent {
+  const { adapter, channel } = incoming;
+  const isNamed = isGrantable(adapter) && mayIngest(caller, adapter);
+  const isGranted = isNamed && [adapter, firstPart(adapter)].includes(channel);
+  if (!isGranted && !allows(caller, "admin"))
+    throw scopeMissing(caller, `ingest:${isNamed ? channel : adapter}`);
+  if (!isGranted && isOwnAdapter(adapter)) throw adapterReserved(adapter);
+  if (!isGranted && isOwnAdapter(channel)) throw channelOwn(channel);
+  return toOwnEvent({ ...incoming, ...present({ token: caller.token }) });
 }
 
 /** The event of a message that the owner sends, on a channel that they name. */
@@ -56,7 +67,7 @@ export function toOwnEvent(incoming: Incoming): NewEvent {
   const { adapter, sourceId, timestampMs, direction = "received", ...rest } = incoming;
   if (!CHANNEL.test(incoming.channel)) throw channelInvalid(incoming.channel);
   if (RESERVED_CHANNEL.test(incoming.channel)) throw channelReserved(incoming.channel);
-  if (isOwn(adapter) && !OWN_WAYS_IN.has(firstPart(adapter))) throw adapterReserved(adapter);
+  if (isOwnAdapter(adapter) && !OWN_WAYS_IN.has(firstPart(adapter))) throw adapterReserved(adapter);
   const source: EventSource =
     sourceId === undefined
       ? { kind: "content", timestampMs, payload: { content: rest.content, payload: rest.payload ?? null } }
@@ -75,11 +86,6 @@ export function toOwnEvent(incoming: Incoming): NewEvent {
   };
 }
 
-/** `webhook:pay` is one of ours like `webhook`: their ids begin the same way. */
-function isOwn(adapter: string): boolean {
-  return OWN.has(firstPart(adapter));
-}
-
 function firstPart(adapter: string): string {
   return adapter.split(":", 1)[0]!;
 }
@@ -96,10 +102,10 @@ function adapterReserved(adapter: string): CortexError {
   );
 }
 
-/** The schedules of hooks are judged by what is on it. */
-function timerReserved(): CortexError {
-  return new CortexError("event_invalid", `The channel "${TIMER_ADAPTER}" is reserved for the timer`, {
-    hint: "Use another channel. Run `cortex hooks test` to try a scheduled hook.",
+/** What comes on it counts as the owner's, as a source's or as an agent's, and the timer's runs schedules. */
+function channelOwn(channel: string): CortexError {
+  return new CortexError("event_invalid", `The channel "${channel}" is reserved for Cortex's own events`, {
+    hint: "Use another channel. Send messages with POST /api/messages, and try a hook with `cortex hooks test`.",
   });
 }
 

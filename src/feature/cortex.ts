@@ -7,6 +7,7 @@ import type { AcceptedEvent } from "../intake/accept-event.ts";
 import type { NewMessage, Sent } from "../intake/messages.ts";
 import type { Said } from "../intake/say.ts";
 import type { ItemId, RunId, TurnId } from "../model/ids.ts";
+import type { Caller } from "../model/scopes.ts";
 import type { Spans } from "../model/spans.ts";
 import type { ToolResult } from "../model/tool.ts";
 import type { Store, StoredSession } from "../store/store.ts";
@@ -47,8 +48,11 @@ export interface Cortex extends Apis, AsyncDisposable {
   say(message: NewMessage): Promise<Said>;
   /** Waits for the outcome of a message. Undefined: the signal aborted first. */
   outcome(item: ItemId, signal: AbortSignal): Promise<Outcome | undefined>;
-  /** Accepts an event of an adapter that is not Cortex's own. Throws `event_invalid`. */
-  accept(incoming: Incoming): Promise<AcceptedEvent>;
+  /**
+   * Accepts an event of an adapter that is not Cortex's own, or that the caller's token names. Throws `event_invalid`,
+   * and `scope_missing` for any other adapter or channel than a token names.
+   */
+  accept(incoming: Incoming, caller?: Caller): Promise<AcceptedEvent>;
   // Sessions can be named as in `send`: `main`, a label or a whole key.
   /** Creates a session that points at this turn. */
   fork(turn: TurnId, label?: string): Promise<StoredSession>;

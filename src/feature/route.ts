@@ -4,6 +4,7 @@
  */
 import type { z } from "zod";
 
+import type { Caller, Need } from "../model/scopes.ts";
 import type { Instant } from "../model/spans.ts";
 import type { Cortex } from "./cortex.ts";
 
@@ -36,6 +37,8 @@ export interface RouteContext {
 
 /** A parsed and validated request. */
 interface RouteRequest<Name extends string = string, Query = unknown, Body = unknown> {
+  /** Who makes it. They may do what the route needs. */
+  readonly caller: Caller;
   readonly params: Readonly<Record<Name, string>>;
   readonly query: Query;
   readonly body: Body;
@@ -53,12 +56,14 @@ type Answers = Readonly<Record<number, z.ZodType | string>>;
 
 interface Described {
   readonly method: "get" | "post" | "patch" | "delete";
+  /** What its token must be allowed to do. `none`: it has its own authentication, or shows nothing. */
+  readonly needs: Need | "none";
   /** One sentence without a full stop. */
   readonly summary: string;
   /** Default: MAX_BODY_BYTES. */
   readonly maxBodyBytes?: number;
-  /** Needs no token: always, or for queries that this accepts. */
-  readonly open?: true | ((query: Readonly<Record<string, string>>) => boolean);
+  /** Queries for which it needs no token. */
+  readonly open?: (query: Readonly<Record<string, string>>) => boolean;
 }
 
 /** Routes and their schemas, by their names in the OpenAPI document. */

@@ -50,6 +50,7 @@ export function eventView(event: StoredEvent) {
     differing: event.differing,
     cause: event.cause ?? null,
     depth: event.depth,
+    token: event.token ?? null,
     prunedAt: event.prunedAtMs === undefined ? null : isoTime(event.prunedAtMs),
   };
 }

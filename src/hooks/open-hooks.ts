@@ -10,7 +10,7 @@ import { CortexError } from "../model/errors.ts";
 import type { Direction } from "../model/event.ts";
 import type { EventId } from "../model/ids.ts";
 import { namedVariables } from "../programs/environment.ts";
-import type { Store, StoredHook } from "../store/store.ts";
+import type { Actor, Store, StoredHook } from "../store/store.ts";
 import { addHookFile, addShippedHooks, hooksPath } from "./folder/files.ts";
 import { findSyntaxError } from "./folder/find-syntax-error.ts";
 import { hookUnknown } from "./hook-name.ts";
@@ -26,7 +26,7 @@ export interface Hooks {
   /** Whether an event of this direction is judged, on this channel or on any. */
   wants(direction: Direction, channel?: string): boolean;
   /** Enabling also closes the circuit. Throws `hook_unknown`. */
-  setEnabled(name: string, enabled: boolean): Promise<StoredHook>;
+  setEnabled(name: string, enabled: boolean, by?: Actor): Promise<StoredHook>;
   /** Adds a file. Throws `state_conflict` if it exists, and `hook_failed` if it cannot be loaded; then nothing is kept. */
   add(name: string, source: string): Promise<StoredHook>;
   /** Asks a hook about an event of the ledger or a synthetic one. Nothing is recorded and nothing is done. */
@@ -58,8 +58,8 @@ export async function openHooks(ports: Ports): Promise<OpenFeature> {
   const hooks: Hooks = {
     list: () => store.hooks.list(),
     wants: catalogue.wants,
-    async setEnabled(name, enabled) {
-      await store.hooks.setEnabled(name, enabled);
+    async setEnabled(name, enabled, by) {
+      await store.hooks.setEnabled(name, enabled, by);
       await catalogue.take(name);
       if (!enabled) pool.giveUp(name);
       return getHook(name, store);

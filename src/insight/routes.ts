@@ -11,6 +11,7 @@ export const insightRoutes = [
   route({
     method: "get",
     path: "/api/health",
+    needs: "read",
     summary: "Check that Cortex is up; with `full` and the token, show metrics and problems",
     open: ({ full }) => full !== "1",
     query: HealthQuery,
@@ -26,6 +27,7 @@ export const insightRoutes = [
   route({
     method: "get",
     path: "/api/agents",
+    needs: "read",
     summary: "List agents",
     answers: { 200: schemas.Agents },
     async handle(_, { cortex }) {
@@ -36,6 +38,7 @@ export const insightRoutes = [
   route({
     method: "get",
     path: "/api/personas",
+    needs: "read",
     summary: "List personas",
     answers: { 200: schemas.Personas },
     async handle(_, { cortex }) {
@@ -46,6 +49,7 @@ export const insightRoutes = [
   route({
     method: "get",
     path: "/api/agents/:id",
+    needs: "read",
     summary: "Show an agent: its model, files, and permissions with their origins",
     answers: { 200: schemas.AgentDetails },
     async handle({ params }, { cortex }) {
@@ -56,6 +60,7 @@ export const insightRoutes = [
   route({
     method: "get",
     path: "/api/personas/:id",
+    needs: "read",
     summary: "Show a persona: its identity, permissions with their origins, and agents",
     answers: { 200: schemas.PersonaDetails },
     async handle({ params }, { cortex }) {
@@ -65,6 +70,7 @@ export const insightRoutes = [
   route({
     method: "get",
     path: "/api/config",
+    needs: "read",
     summary: "Show the configuration, without possible secrets, and the default model",
     answers: { 200: schemas.Config },
     async handle(_, { cortex }) {
@@ -76,6 +82,7 @@ export const insightRoutes = [
   route({
     method: "get",
     path: "/metrics",
+    needs: "read",
     summary: "Metrics for Prometheus",
     answers: { 200: METRICS_TYPE },
     async handle(_, context) {
@@ -87,6 +94,7 @@ export const insightRoutes = [
   route({
     method: "get",
     path: "/api/costs",
+    needs: "read",
     summary: "Costs of turns in the last days",
     query: CostsQuery,
     answers: { 200: schemas.Costs },
@@ -98,6 +106,7 @@ export const insightRoutes = [
   route({
     method: "get",
     path: "/api/events/:id/why",
+    needs: "read",
     summary: "Trace an event, or the event behind a turn, a delivery or a queue item",
     answers: { 200: schemas.Explanation },
     query: WhyQuery,

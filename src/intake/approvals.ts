@@ -1,6 +1,8 @@
 /** What people are asked: who may answer, what counts as an answer, and what becomes of what nobody answers. */
 import { CortexError } from "../model/errors.ts";
 import type { ApprovalId, EventId } from "../model/ids.ts";
+import { present } from "../model/present.ts";
+import { allows, type Caller, scopeMissing } from "../model/scopes.ts";
 import type { SessionKey } from "../model/session-key.ts";
 import { WakeLoop } from "../model/wake-loop.ts";
 import type { Approval, ApprovalAnswer, Ledger, Store } from "../store/store.ts";
@@ -11,6 +13,14 @@ export interface Answerer {
   readonly isOwner: boolean;
   /** It is their own work that asks: they may answer its questions, and approve nothing. */
   readonly isAsked?: boolean;
+  /** The name of the scoped token by which they came. */
+  readonly token?: string;
+}
+
+/** Whoever shows a token speaks for its person. Answering a question is like writing a message; approving is not. */
+export function answererFor(caller: Caller): Answerer {
+  const { principal: name, token } = caller;
+  return { name, isOwner: allows(caller, "approve"), isAsked: true, ...present({ token }) };
 }
 
 type Decision =
@@ -25,11 +35,12 @@ export const MAX_ANSWER_LENGTH = 20_000;
 export async function decide(
   id: string,
   decision: Decision,
-  { name, isOwner, isAsked = false }: Answerer,
+  { name, isOwner, isAsked = false, token }: Answerer,
   store: Pick<Store, "approvals">,
 ): Promise<Approval> {
-  if (!isOwner && !(isAsked && decision.kind === "answer")) throw forbidden(name);
-  return store.approvals.answer(id as ApprovalId, answerOf(decision, name));
+  if (!isOwner && !(isAsked && decision.kind === "answer"))
+    throw token === undefined ? forbidden(name) : scopeMissing({ token }, "approve");
+  return store.approvals.answer(id as ApprovalId, answerOf(decision, { by: name, ...present({ token }) }));
 }
 
 /** The request that a person means who names none: the only one that is open in a session. */
@@ -51,17 +62,22 @@ export async function onlyOpen(
       });
 }
 
-function answerOf(decision: Decision, by: string): ApprovalAnswer {
+function answerOf(decision: Decision, by: Pick<ApprovalAnswer, "by" | "token">): ApprovalAnswer {
   switch (decision.kind) {
     case "approve":
-      return { kind: "approve", by };
+      return { kind: "approve", ...by };
     case "deny": {
       const { reason } = decision;
-      return { kind: "deny", by, ...(reason === undefined ? {} : { reason: bounded(reason) }) };
+      return { kind: "deny", ...by, ...(reason === undefined ? {} : { reason: bounded(reason) }) };
     }
     case "answer": {
       const { event } = decision;
-      return { kind: "answer", by, text: bounded(decision.text), ...(event === undefined ? {} : { event }) };
+      return {
+        kind: "answer",
+        ...by,
+        text: bounded(decision.text),
+        ...(event === undefined ? {} : { event }),
+      };
     }
   }
 }

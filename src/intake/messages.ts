@@ -7,6 +7,8 @@ import { DIRECT_HOOK } from "../model/hook-order.ts";
 import type { DispatchId, EventId, ItemId } from "../model/ids.ts";
 import type { Json } from "../model/json.ts";
 import { parseQueueMode } from "../model/queue-mode.ts";
+import { present } from "../model/present.ts";
+import type { Caller } from "../model/scopes.ts";
 import type { SessionKey } from "../model/session-key.ts";
 import type { Instant } from "../model/spans.ts";
 import type { RouteWish } from "../model/target.ts";
@@ -27,6 +29,8 @@ export interface NewMessage extends RouteWish {
   readonly replyTo?: string | undefined;
   /** Through which door it came: `http`, `cli`, `web`. */
   readonly channel?: string | undefined;
+  /** Who sends it: what a command in it may do, and the token that is recorded with it. Absent: the owner. */
+  readonly caller?: Caller;
   /** When its request came. Absent: now. */
   readonly received?: Instant;
 }
@@ -111,6 +115,7 @@ export function eventOf(
     sourceId: message.idempotencyKey ?? mintId(),
     channel,
     sender: OWNER,
+    ...present({ token: message.caller?.token }),
     content: message.content,
     ...(reply === undefined ? {} : { metadata: { reply } }),
     timestampMs: clock(),

@@ -2,10 +2,12 @@
 import { CortexError } from "../model/errors.ts";
 import type { EventId } from "../model/ids.ts";
 import { present } from "../model/present.ts";
+import { OWNER_CALLER } from "../model/scopes.ts";
 import type { SessionKey } from "../model/session-key.ts";
 import { type SessionCommand, parseCommand } from "../queue/command.ts";
 import { resolveRoute } from "../routing/resolve.ts";
 import type { DispatchTarget, StoredEvent } from "../store/store.ts";
+import { type Answerer, answererFor } from "./approvals.ts";
 import type { ChatCommand, ChatCommands } from "./chat-commands.ts";
 import type { Intake } from "./intake.ts";
 import { carryOut, type Replied } from "./session-commands.ts";
@@ -15,7 +17,6 @@ import {
   eventOf,
   idempotencyConflict,
   type NewMessage,
-  OWNER,
   repeated,
   sendMessage,
   type Sent,
@@ -63,13 +64,20 @@ async function answerIn(message: NewMessage, intake: Intake): Promise<Said | und
   const question = await questionOf({ place: target, replyTo, event: event.id }, intake.store);
   if (question === undefined) return undefined;
   const session = question.chat;
-  const reply = await answerQuestion(question, { content, event: event.id }, OWNER_ANSWERS, intake.store);
+  const reply = await answerQuestion(
+    question,
+    { content, event: event.id },
+    answererOf(message),
+    intake.store,
+  );
   await intake.store.events.accept({ ...event, metadata: { reply, session } }, { judge: false });
   return { kind: "command", event: event.id, session, reply };
 }
 
-/** Whoever talks through the owner's own doors has shown the token. */
-const OWNER_ANSWERS = { name: OWNER, isOwner: true };
+/** Whoever talks through the owner's own doors has shown a token. */
+function answererOf({ caller = OWNER_CALLER }: NewMessage): Answerer {
+  return answererFor(caller);
+}
 
 export function parseTyped(content: string, chats: readonly ChatCommands[]): Typed | undefined {
   if (!/^[!/]/.test(content)) return undefined; // a space before a command makes it a message
@@ -120,7 +128,7 @@ async function replyTo(
     return { reply: await typed.command({ session, event, profile, delivery }), session };
   }
   const place = { target, channel: channelOf(message) };
-  return carryOut(typed.command, place, { intake, answerer: OWNER_ANSWERS, event });
+  return carryOut(typed.command, place, { intake, answerer: answererOf(message), event });
 }
 
 /** A key that was used before stands for the command that it was used for, and its reply is known. */

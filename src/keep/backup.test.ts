@@ -239,7 +239,7 @@ describe("a home is restored", () => {
       schema: 5,
       files: 0,
       madeAtMs: undefined,
-      verdict: { ok: true, turns: 0, pruned: 0 },
+      verdict: { ok: true, turns: 0, pruned: 0, audited: 0 },
     });
     await using store = await openWarmStore({ path: databasePath(home), clock: testClock() });
     await store.events.accept(event("a"));

@@ -36,7 +36,7 @@ export const KEEP: readonly Command[] = [
   },
   {
     usage: "verify",
-    about: "Verify the hash of every turn",
+    about: "Verify all turns and the audit log",
     group: "Keep",
     examples: ["cortex verify"],
     run: async (given) => (await import("./verify-command.ts")).verify(given),

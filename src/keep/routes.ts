@@ -23,6 +23,7 @@ export const keepingRoutes = [
   route({
     method: "post",
     path: "/api/prune",
+    needs: "admin",
     summary: "Delete content older than a given time, at least a day ago, that is no longer needed",
     body: keepSchemas.PruneRequest,
     answers: { 200: keepSchemas.Pruned },

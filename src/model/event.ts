@@ -70,6 +70,24 @@ export const OWN_ADAPTERS = [
   ...OWNER_ADAPTERS,
 ] as const;
 
+/**
+ * Of these, whose events other programs may bring in with a token that names the adapter. The others are the owner's own
+ * words, the clock, or made by Cortex from its own rows.
+ */
+const GRANTED_ADAPTERS: ReadonlySet<string> = new Set([FILES_ADAPTER, WEBHOOK_ADAPTER]);
+
+/** Whether an adapter is one of Cortex's own: `webhook:pay` is, like `webhook`, because their ids begin the same way. */
+export function isOwnAdapter(adapter: string): boolean {
+  return OWN.has(adapter.split(":", 1)[0]!);
+}
+
+/** Whether a token may be made for the events of an adapter. */
+export function isGrantable(adapter: string): boolean {
+  return ADAPTER.test(adapter) && (!isOwnAdapter(adapter) || GRANTED_ADAPTERS.has(adapter.split(":", 1)[0]!));
+}
+
+const OWN: ReadonlySet<string> = new Set(OWN_ADAPTERS);
+
 /** A webhook is an adapter of its own, with its name. */
 const ADAPTER = /^(?:webhook:)?[a-z0-9][a-z0-9_.-]{0,63}$/;
 export const MAX_SOURCE_ID_LENGTH = 512;

@@ -119,7 +119,11 @@ test("what a confined command changes has its label; what was there before does 
   writeFileSync(join(inner, "old"), TEXT);
   const command = { folders: [inner], label: OF_ADA, isConfined: true };
   // The time of a change must be told apart from the beginning of the command.
-  const later = new FileLabels({ labels: opened.store.labels, foreign: [], fileClock: () => Date.now() + 200 });
+  const later = new FileLabels({
+    labels: opened.store.labels,
+    foreign: [],
+    fileClock: () => Date.now() + 200,
+  });
   await later.run(command, FOR_ADA, async () => {});
   expect(await at.files.ofFile(join(inner, "old"))).toEqual(OWNERS);
   await at.files.run(command, FOR_ADA, async () => {

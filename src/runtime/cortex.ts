@@ -160,7 +160,7 @@ async function start(base: Foundation): Promise<Cortex> {
     send: (message) => sendMessage(message, ports),
     say: (message) => say(message, ports),
     outcome: (item, signal) => ports.outcomes.wait(item, signal),
-    accept: async (incoming) => acceptEvent(toForeignEvent(incoming), ports),
+    accept: async (incoming, caller) => acceptEvent(toForeignEvent(incoming, caller), ports),
     ...sessionCalls(ports),
     stop,
     [Symbol.asyncDispose]: stop,

@@ -4,13 +4,22 @@ import type { Json } from "../model/json.ts";
 import { findMainSession } from "../routing/resolve.ts";
 import type { Store } from "../store/store.ts";
 
-/** Records the personas for queries over the ledger. The configuration stays the authority. */
+/**
+ * Records the personas for queries over the ledger, and in the audit log that they or other configured rights have
+ * changed. The configuration stays the authority.
+ */
 export function recordPersonas(store: Store, config: Config): Promise<void> {
   const personas = Object.entries(config.personas).map(([id, { identity, permissions }]) => ({
     id: id as PersonaId,
-    identity: identity as unknown as Json,
+    identity: identity,
     permissions: permissions as unknown as Json,
     mainSession: findMainSession(id as PersonaId, config),
   }));
-  return store.syncPersonas(personas);
+  return store.syncPersonas(personas, rightsOf(config));
+}
+
+/** Who may do what, beside the permissions of personas. */
+function rightsOf({ agents, channels }: Config): Json {
+  const rights = Object.entries(agents).map(([id, { persona, tools }]) => [id, { persona, tools }]);
+  return { agents: Object.fromEntries(rights), paired: channels.paired } as unknown as Json;
 }

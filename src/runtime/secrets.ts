@@ -5,6 +5,7 @@ import { readConfig } from "../config/read.ts";
 import { SETTINGS } from "../config/overrides.ts";
 import { readPrivate } from "../model/private-file.ts";
 import { createRedact, type Redact, type Secret } from "../model/redact.ts";
+import { redactTokens } from "../model/token.ts";
 import { PASSED_ON } from "../programs/environment.ts";
 import { tokenPath } from "../config/home.ts";
 import type { Settings } from "../config/settings.ts";
@@ -49,7 +50,7 @@ export function followSecrets(given: {
       const secrets = collectSecrets({ config, variable, fileVariables, environment, token });
       known = { config, token, redact: createRedact(secrets) };
     }
-    return known.redact(text);
+    return redactTokens(known.redact(text));
   };
 }
 

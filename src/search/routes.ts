@@ -41,6 +41,7 @@ export const searchRoutes = [
   route({
     method: "get",
     path: "/api/search",
+    needs: "read",
     summary: "Search conversations by keyword, best match first",
     query: SearchQuery,
     answers: { 200: Found },

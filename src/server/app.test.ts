@@ -249,8 +249,8 @@ test("what nobody expected is logged, and nothing of it is shown", async () => {
   const broken = route({
     method: "get",
     path: "/api/broken",
+    needs: "none",
     summary: "Fails",
-    open: true,
     answers: { 200: "text/plain" },
     async handle() {
       throw new TypeError("the secret is 42");
@@ -269,7 +269,7 @@ test("what nobody expected is logged, and nothing of it is shown", async () => {
       loop: () => ({ p50Ms: 0, p99Ms: 0, maxMs: 0 }),
       streams: new Set(),
     },
-    auth: new Auth({ token: async () => "x", clock, port: 1 }),
+    auth: new Auth({ token: async () => "x", store: shared.cortex.store, clock, port: 1, log: () => {} }),
     addresses: allowedAddresses("127.0.0.1", 1),
     log: (line) => log.push(line),
   });

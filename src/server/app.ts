@@ -5,6 +5,7 @@ import type { z } from "zod";
 
 import { MAX_BODY_BYTES, type Route, type RouteContext } from "../feature/route.ts";
 import { CortexError } from "../model/errors.ts";
+import { type Caller, requireScope } from "../model/scopes.ts";
 import type { Instant } from "../model/spans.ts";
 import type { Auth } from "./auth.ts";
 import { errorReply } from "./errors.ts";
@@ -24,8 +25,14 @@ type AppRequest = Context<{ Bindings: HttpBindings }>;
 
 export function createApp({ routes, context, auth, addresses, log }: AppOptions): App {
   const app: App = new Hono();
-  const admit = (request: AppRequest): Promise<void> => auth.check(credentialsOf(request));
+  const admit = (request: AppRequest): Promise<Caller> => auth.check(credentialsOf(request));
 
+  const callerOf = async ({ needs, open }: Route, request: AppRequest): Promise<Caller> => {
+    if (needs === "none" || open?.(request.req.query()) === true) return NOBODY;
+    const caller = await admit(request);
+    requireScope(caller, needs);
+    return caller;
+  };
   const refuseMethod = (method: string, path: string, allowed: readonly string[]): Response => {
     const reply = errorReply(methodUnsupported(method, path, allowed), log);
     reply.headers.set("Allow", allowed.join(", "));
@@ -54,8 +61,8 @@ export function createApp({ routes, context, auth, addresses, log }: AppOptions)
     app.on(route.method, route.path, async (request) => {
       const received = context.cortex.spans.now();
       if (isHead(request) && isStream(route)) return refuseMethod("HEAD", route.path, ["GET"]);
-      if (!isOpen(route, request.req.query())) await admit(request);
-      return answer(route, request, received, context);
+      const caller = await callerOf(route, request);
+      return answer(route, request, { received, caller }, context);
     });
   }
   for (const [path, same] of Map.groupBy(routes, ({ path }) => path)) {
@@ -82,14 +89,13 @@ function isStream({ answers }: Route): boolean {
   return Object.values(answers).includes(EVENT_STREAM);
 }
 
-function isOpen({ open = () => false }: Route, query: Record<string, string>): boolean {
-  return open === true || open(query);
-}
+/** Whoever needs no token. */
+const NOBODY: Caller = { principal: "anyone", can: [] };
 
 async function answer(
   route: Route,
   request: AppRequest,
-  received: Instant,
+  { received, caller }: { readonly received: Instant; readonly caller: Caller },
   context: RouteContext,
 ): Promise<Response> {
   const { req } = request;
@@ -97,6 +103,7 @@ async function answer(
   const body = route.body === undefined ? undefined : ((await readJson(req.raw, route.maxBodyBytes)) ?? {});
   const reply = await route.handle(
     {
+      caller,
       params: req.param(),
       query,
       body: parseAs("body", route.body, body),

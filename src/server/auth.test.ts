@@ -1,6 +1,15 @@
 import { expect, test } from "vitest";
 
-import { Auth, type ClientCredentials, PASS_MS } from "./auth.ts";
+import { hashToken, mintToken } from "../model/token.ts";
+import type { NewAuditEntry, StoredToken } from "../store/store.ts";
+import {
+  Auth,
+  BURSTS_WINDOW_MS,
+  type ClientCredentials,
+  MAX_BURSTS_RECORDED,
+  PASS_MS,
+  USE_NOTED_EVERY_MS,
+} from "./auth.ts";
 import { FAILURE_WINDOW_MS, FailureLimit, MAX_ADDRESSES, MAX_FAILURES } from "./failure-limit.ts";
 import { LINK_MS, MAX_LINKS } from "./login-links.ts";
 
@@ -8,8 +17,48 @@ const TOKEN = "a".repeat(64);
 
 function openAuth() {
   const world = { nowMs: 1_000_000, token: TOKEN };
-  const auth = new Auth({ token: async () => world.token, clock: () => world.nowMs, port: 4747 });
-  return { auth, world };
+  const records = new Records();
+  const auth = new Auth({
+    token: async () => world.token,
+    store: { tokens: records, audit: records },
+    clock: () => world.nowMs,
+    port: 4747,
+    log: (line) => records.log.push(line),
+  });
+  return { auth, world, records };
+}
+
+/** What Auth reads and writes. */
+class Records {
+  readonly tokens = new Map<string, StoredToken>();
+  readonly entries: NewAuditEntry[] = [];
+  readonly mainTokens: string[] = [];
+  readonly uses: string[] = [];
+  readonly log: string[] = [];
+
+  async find(hash: string): Promise<StoredToken | undefined> {
+    return this.tokens.get(hash);
+  }
+
+  async used(id: string): Promise<void> {
+    this.uses.push(id);
+  }
+
+  async append(entry: NewAuditEntry): Promise<void> {
+    this.entries.push(entry);
+  }
+
+  async noteMainToken(fingerprint: string): Promise<void> {
+    this.mainTokens.push(fingerprint);
+  }
+
+  /** The secret of a new token. */
+  add(fields: Partial<StoredToken> = {}): string {
+    const secret = mintToken();
+    const always = { id: "1", name: "ci", createdAtMs: 0, revokedAtMs: undefined, lastUsedAtMs: undefined };
+    this.tokens.set(hashToken(secret), { ...always, can: ["read"], ...fields });
+    return secret;
+  }
 }
 
 function credentials(given: Partial<ClientCredentials>): ClientCredentials {
@@ -34,7 +83,7 @@ test.each([`Bearer ${TOKEN}`, `bearer ${TOKEN}`, `Bearer  ${TOKEN} `])(
   "%j lets in",
   async (authorization) => {
     const { auth } = openAuth();
-    await expect(auth.check(credentials({ authorization }))).resolves.toBeUndefined();
+    expect(await auth.check(credentials({ authorization }))).toEqual({ principal: "owner", can: ["admin"] });
   },
 );
 
@@ -51,6 +100,66 @@ test.each([
 ])("%s does not", async (_, authorization) => {
   const { auth } = openAuth();
   await expect(auth.check(credentials({ authorization }))).rejects.toMatchObject({ code: "auth_failed" });
+});
+
+test("a scoped token lets in with what it can, until it expires or is revoked", async () => {
+  const { auth, world, records } = openAuth();
+  const of = (secret: string) => auth.check(credentials({ authorization: `Bearer ${secret}` }));
+  const refused = { code: "auth_failed", message: "Invalid token or link" };
+  expect(await of(records.add())).toEqual({ principal: "owner", can: ["read"], token: "ci" });
+  expect(await of(records.add({ person: "ada", can: ["send"] }))).toMatchObject({
+    principal: "ada",
+    can: ["send"],
+  });
+  await expect(of(records.add({ revokedAtMs: 5 }))).rejects.toMatchObject(refused);
+  const expiring = records.add({ expiresAtMs: world.nowMs + 1 });
+  await of(expiring);
+  world.nowMs++;
+  await expect(of(expiring)).rejects.toMatchObject(refused);
+  await expect(of(mintToken())).rejects.toMatchObject(refused);
+});
+
+test("the use of a token is noted once a minute, and a failure to note it fails no request", async () => {
+  const { auth, world, records } = openAuth();
+  const authorization = `Bearer ${records.add({ lastUsedAtMs: world.nowMs })}`;
+  await auth.check(credentials({ authorization }));
+  expect(records.uses).toEqual([]);
+  world.nowMs += USE_NOTED_EVERY_MS;
+  for (let request = 0; request < 5; request++) await auth.check(credentials({ authorization }));
+  expect(records.uses).toEqual(["1"]);
+  world.nowMs += USE_NOTED_EVERY_MS;
+  records.used = async () => Promise.reject(new Error("disk full"));
+  await auth.check(credentials({ authorization }));
+  await expect.poll(() => records.log).toEqual(["Cannot record the use of tokens: disk full"]);
+});
+
+test("a main token that is another one than before is noted, by its fingerprint", async () => {
+  const { auth, world, records } = openAuth();
+  await auth.noteMainToken();
+  world.token = "c".repeat(64);
+  const shown = credentials({ authorization: `Bearer ${world.token}` });
+  await auth.check(shown);
+  await auth.check(shown);
+  expect(records.mainTokens).toEqual([TOKEN, world.token].map((token) => hashToken(token).slice(0, 16)));
+});
+
+test("a login is recorded, and so is the first of a burst of wrong tokens", async () => {
+  const { auth, world, records } = openAuth();
+  await logIn(auth);
+  expect(records.entries).toEqual([{ principal: "owner", kind: "login", object: "127.0.0.1", detail: {} }]);
+  records.entries.length = 0;
+  const burst = async (address: string): Promise<void> => {
+    for (let guess = 0; guess < 3 * MAX_FAILURES; guess++)
+      await auth.check(credentials({ authorization: "Bearer wrong", address })).catch(() => {});
+  };
+  await burst("10.0.0.1");
+  const first = { principal: "anyone", kind: "auth.failures", object: "10.0.0.1", detail: {} };
+  expect(records.entries).toEqual([first]);
+  for (let address = 0; address < MAX_BURSTS_RECORDED + 5; address++) await burst(`10.0.1.${address}`);
+  expect(records.entries).toHaveLength(MAX_BURSTS_RECORDED);
+  world.nowMs += BURSTS_WINDOW_MS;
+  await burst("10.0.0.1");
+  expect(records.entries).toHaveLength(MAX_BURSTS_RECORDED + 1);
 });
 
 test("a token that was replaced counts at once, and the old one does not any more", async () => {
@@ -181,7 +290,9 @@ test.each<[string, Partial<ClientCredentials>, string]>([
 
 test("a token that cannot be read is told to nobody by its path", async () => {
   const token = async () => Promise.reject(new Error("/home/ann/.cortex/data/token is a symbolic link"));
-  const auth = new Auth({ token, clock: () => 0, port: 4747 });
+  const records = new Records();
+  const store = { tokens: records, audit: records };
+  const auth = new Auth({ token, store, clock: () => 0, port: 4747, log: () => {} });
   const failure = await auth
     .check(credentials({ authorization: "Bearer x" }))
     .catch((error: unknown) => error);

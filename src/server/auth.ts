@@ -1,12 +1,16 @@
 /**
- * Authenticates requests: by the token, or by the cookie of a browser that opened a one-time link.
+ * Authenticates requests: by the main token, by a scoped token, or by the cookie of a browser that opened a one-time link.
  *
  * Too many wrong tokens from one address are answered with 429. The right token is still accepted: all programs of this
  * machine share an address, so a lock would let any of them lock the owner out, and 256 random bits cannot be guessed.
  */
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 
-import { CortexError } from "../model/errors.ts";
+import { CortexError, errorText } from "../model/errors.ts";
+import { MINUTE_MS } from "../model/durations.ts";
+import { type Caller, OWNER_CALLER } from "../model/scopes.ts";
+import { hashToken, isScopedToken } from "../model/token.ts";
+import type { NewAuditEntry, Store, StoredToken } from "../store/store.ts";
 import { FailureLimit } from "./failure-limit.ts";
 import { LoginLinks } from "./login-links.ts";
 
@@ -26,35 +30,71 @@ export interface ClientCredentials {
 /** A browser stays logged in for this long. */
 export const PASS_MS = 30 * 24 * 60 * 60_000;
 
+/** How exactly the last use of a token is known: noting it costs a commit. */
+export const USE_NOTED_EVERY_MS = MINUTE_MS;
+/** An attacker with many addresses must not fill the audit log. */
+export const MAX_BURSTS_RECORDED = 60;
+export const BURSTS_WINDOW_MS = 60 * MINUTE_MS;
+
+interface AuthParts {
+  /** Reads the main token. */
+  readonly token: () => Promise<string>;
+  readonly store: {
+    readonly tokens: Pick<Store["tokens"], "find" | "used">;
+    readonly audit: Pick<Store["audit"], "append" | "noteMainToken">;
+  };
+  readonly clock: () => number;
+  readonly port: number;
+  readonly log: (line: string) => void;
+}
+
 export class Auth {
   readonly #token: () => Promise<string>;
+  readonly #store: AuthParts["store"];
   readonly #clock: () => number;
+  readonly #log: (line: string) => void;
+  /** The main token that the audit log knows. */
+  #noted: string | undefined;
+  /** When the use of each token was last noted. */
+  readonly #usedAtMs = new Map<string, number>();
+  readonly #bursts = { count: 0, untilMs: 0 };
   readonly #cookieName: string;
   readonly #limit: FailureLimit;
   readonly #links: LoginLinks;
 
   /** All ports of a host share cookies, so the port is part of the name. */
-  constructor(parts: { token: () => Promise<string>; clock: () => number; port: number }) {
+  constructor(parts: AuthParts) {
     this.#token = parts.token;
+    this.#store = parts.store;
     this.#clock = parts.clock;
+    this.#log = parts.log;
     this.#cookieName = `cortex-${parts.port}`;
     this.#limit = new FailureLimit(parts.clock);
     this.#links = new LoginLinks(parts.clock);
   }
 
-  /** Throws `auth_failed`, `auth_limited` or `origin_forbidden` unless the request is the owner's. */
-  async check(credentials: ClientCredentials): Promise<void> {
+  /** Throws `auth_failed`, `auth_limited` or `origin_forbidden` unless it knows who makes the request. */
+  async check(credentials: ClientCredentials): Promise<Caller> {
     const { authorization, cookie, address } = credentials;
     const token = await this.#readToken();
     if (authorization !== undefined) {
-      const shown = /^Bearer +(\S+) *$/i.exec(authorization)?.[1];
-      if (shown === undefined || !equalSecrets(shown, token)) throw this.#failure(address);
-      return;
+      const shown = /^Bearer +(\S+) *$/i.exec(authorization)?.[1] ?? "";
+      const caller = equalSecrets(shown, token) ? OWNER_CALLER : await this.#findCaller(shown);
+      if (caller === undefined) throw this.#failure(address);
+      return caller;
     }
     const pass = readCookie(cookie, this.#cookieName);
     if (pass === undefined) throw authFailed("Missing token");
     if (!isPassGood(pass, token, this.#clock())) throw this.#failure(address);
     checkSameSite(credentials);
+    return OWNER_CALLER;
+  }
+
+  /** Records the main token in the audit log if it is another one than before, also before the server's start. */
+  async noteMainToken(): Promise<void> {
+    const token = await this.#readToken();
+    await this.#store.audit.noteMainToken(hashToken(token).slice(0, FINGERPRINT_LENGTH));
+    this.#noted = token;
   }
 
   makeLink(): string {
@@ -64,6 +104,7 @@ export class Auth {
   /** Exchanges a login link for a cookie. A link works once. */
   async redeem(secret: string, address: string): Promise<string> {
     if (!this.#links.redeem(secret)) throw this.#failure(address);
+    await this.#store.audit.append({ principal: "owner", kind: "login", object: address, detail: {} });
     const pass = makePass(await this.#readToken(), this.#clock() + PASS_MS);
     return `${this.#cookieName}=${pass}; Path=/; HttpOnly; SameSite=Strict; Max-Age=${PASS_MS / 1_000}`;
   }
@@ -71,7 +112,12 @@ export class Auth {
   /** Does not reveal the files of this server or their problems. */
   async #readToken(): Promise<string> {
     try {
-      return await this.#token();
+      const token = await this.#token();
+      if (this.#noted !== undefined && this.#noted !== token) {
+        this.#noted = token;
+        this.noteMainToken().catch((error: unknown) => this.#cannotRecord(error));
+      }
+      return token;
     } catch (cause) {
       throw new CortexError("token_unsafe", "The token of this server is unusable", {
         hint: "The owner finds the reason in the log and with `cortex doctor`.",
@@ -80,10 +126,50 @@ export class Auth {
     }
   }
 
-  #failure(address: string): CortexError {
-    const waitMs = this.#limit.fail(address);
-    return waitMs === undefined ? authFailed("Invalid token or link") : authLimited(waitMs);
+  /** The holder of a scoped token. Looked up by its hash, so a lookup takes the same time for any guess. */
+  async #findCaller(shown: string): Promise<Caller | undefined> {
+    if (!isScopedToken(shown)) return undefined;
+    const token = await this.#store.tokens.find(hashToken(shown));
+    const nowMs = this.#clock();
+    if (token === undefined || !isValid(token, nowMs)) return undefined;
+    this.#noteUse(token, nowMs);
+    return { principal: token.person ?? OWNER_CALLER.principal, can: token.can, token: token.name };
   }
+
+  /** Delays no request, and fails none. */
+  #noteUse({ id, lastUsedAtMs }: StoredToken, nowMs: number): void {
+    const notedAtMs = this.#usedAtMs.get(id) ?? lastUsedAtMs ?? -Infinity;
+    if (Math.abs(nowMs - notedAtMs) < USE_NOTED_EVERY_MS) return;
+    this.#usedAtMs.set(id, nowMs);
+    this.#store.tokens.used(id).catch((error: unknown) => this.#cannotRecord(error));
+  }
+
+  #failure(address: string): CortexError {
+    const limited = this.#limit.fail(address);
+    if (limited === undefined) return authFailed("Invalid token or link");
+    if (limited.isFirst) this.#recordBurst(address);
+    return authLimited(limited.retryAfterMs);
+  }
+
+  #recordBurst(address: string): void {
+    const nowMs = this.#clock();
+    const bursts = this.#bursts;
+    if (bursts.untilMs <= nowMs) Object.assign(bursts, { count: 0, untilMs: nowMs + BURSTS_WINDOW_MS });
+    if (++bursts.count > MAX_BURSTS_RECORDED) return;
+    const entry: NewAuditEntry = { principal: "anyone", kind: "auth.failures", object: address, detail: {} };
+    this.#store.audit.append(entry).catch((error: unknown) => this.#cannotRecord(error));
+  }
+
+  #cannotRecord(error: unknown): void {
+    this.#log(`Cannot record the use of tokens: ${errorText(error)}`);
+  }
+}
+
+/** Enough to tell tokens apart, and too little to find one. */
+const FINGERPRINT_LENGTH = 16;
+
+function isValid({ revokedAtMs, expiresAtMs }: StoredToken, nowMs: number): boolean {
+  return revokedAtMs === undefined && (expiresAtMs === undefined || nowMs < expiresAtMs);
 }
 
 /**
@@ -132,7 +218,7 @@ function digest(text: string): Buffer {
 
 function authFailed(message: string): CortexError {
   return new CortexError("auth_failed", message, {
-    hint: "Send `Authorization: Bearer <token>`; the token is in data/token. `cortex up` prints a link for browsers.",
+    hint: "Send `Authorization: Bearer <token>`: the one in data/token, or one of `cortex tokens create`. `cortex up` prints a link for browsers.",
   });
 }
 

@@ -35,6 +35,17 @@ test("a hook without routing puts a direct message, a group and a topic each int
   });
 });
 
+test.each(["http", "cli", "web", "timer", "webhook", "files", "agent", "team", "hook", "cortex"])(
+  "an event on the channel %s is refused: nobody becomes the owner, a source or an agent by saying so",
+  async (channel) => {
+    await using server = await openTestServer({ hooks: DM_HOOK });
+    const claimed = { adapter: "doorbell", sourceId: "1", channel, sender: "owner", content: "/status" };
+    const { status, json } = await server.send(post(claimed));
+    expect([status, json.error.code]).toEqual([400, "event_invalid"]);
+    expect((await server.send("/api/events/doorbell%3A1")).status).toBe(404);
+  },
+);
+
 test("a group without a place is refused", async () => {
   await using server = await openTestServer();
   const { status, json } = await server.send(post({ ...message, placeKind: "group" }));

@@ -9,6 +9,12 @@ interface Failures {
   readonly untilMs: number;
 }
 
+interface Limited {
+  readonly retryAfterMs: number;
+  /** Whether the address exceeds the limit for the first time in the window. */
+  readonly isFirst: boolean;
+}
+
 /** Counts wrong tokens by address, including this machine's own. */
 export class FailureLimit {
   readonly #clock: () => number;
@@ -18,8 +24,8 @@ export class FailureLimit {
     this.#clock = clock;
   }
 
-  /** Counts a failure. Returns how long the address must wait after too many. */
-  fail(address: string): number | undefined {
+  /** Counts a failure. Undefined: the address may try again at once. */
+  fail(address: string): Limited | undefined {
     const nowMs = this.#clock();
     let failures = this.#failures.get(address);
     if (failures === undefined || failures.untilMs <= nowMs) {
@@ -29,7 +35,8 @@ export class FailureLimit {
       if (this.#failures.size > MAX_ADDRESSES) this.#failures.delete(this.#failures.keys().next().value!);
     }
     failures.count++;
-    return failures.count > MAX_FAILURES ? failures.untilMs - nowMs : undefined;
+    if (failures.count <= MAX_FAILURES) return undefined;
+    return { retryAfterMs: failures.untilMs - nowMs, isFirst: failures.count === MAX_FAILURES + 1 };
   }
 
   get size(): number {

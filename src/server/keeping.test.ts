@@ -24,7 +24,12 @@ test("what was said long ago is forgotten, and says when it was", async () => {
   expect(event).toMatchObject({ content: null, prunedAt });
 
   await server.send({ method: "POST", path: "/api/messages", json: { content: "and now?", wait: true } });
-  expect(await server.cortex.store.verify()).toEqual({ ok: true, turns: 2, pruned: 1 });
+  expect(await server.cortex.store.verify()).toEqual({
+    ok: true,
+    turns: 2,
+    pruned: 1,
+    audited: expect.any(Number),
+  });
 });
 
 test("a moment that is none, or is too near, is refused", async () => {

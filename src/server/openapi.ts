@@ -32,11 +32,12 @@ export function templateOf(path: string): string {
   return path.replaceAll(/:(\w+)/g, "{$1}");
 }
 
-function describeRoute({ path, summary, open, query, body, answers }: Route, names: Names) {
+function describeRoute({ path, needs, summary, open, query, body, answers }: Route, names: Names) {
   const success = Object.entries(answers).map(([status, answer]) => [status, describeAnswer(answer, names)]);
   return {
     summary,
-    ...(open === undefined ? {} : { security: open === true ? [] : [{}, { token: [] }] }),
+    "x-cortex-needs": needs,
+    ...(needs === "none" ? { security: [] } : open === undefined ? {} : { security: [{}, { token: [] }] }),
     parameters: [...pathParameters(path), ...queryParameters(query)],
     ...(body === undefined ? {} : { requestBody: { required: true, content: jsonOf(body, names) } }),
     responses: {

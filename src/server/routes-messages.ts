@@ -18,12 +18,14 @@ export const messageRoutes = [
   route({
     method: "post",
     path: "/api/messages",
+    needs: "send",
     summary: "Send a message to a session, a turn or a persona",
     body: MessageRequest,
     answers: { 200: schemas.AnsweredOrReplied, 202: schemas.Accepted },
-    async handle({ body: { wait = false, delivery, ...message }, signal, received }, context) {
+    async handle({ caller, body: { wait = false, delivery, ...message }, signal, received }, context) {
       const said = await context.cortex.say({
         ...message,
+        caller,
         delivery: delivery && present(delivery),
         received,
       });
@@ -36,6 +38,7 @@ export const messageRoutes = [
   route({
     method: "get",
     path: "/api/events",
+    needs: "read",
     summary: "List the events of the ledger",
     query: EventsQuery,
     answers: { 200: schemas.Events },
@@ -53,6 +56,7 @@ export const messageRoutes = [
   route({
     method: "get",
     path: "/api/events/:id",
+    needs: "read",
     summary: "Get an event with its dispatches",
     answers: { 200: schemas.EventWithDispatches },
     async handle({ params }, { cortex: { store } }) {
@@ -65,22 +69,27 @@ export const messageRoutes = [
   route({
     method: "post",
     path: "/api/events",
+    needs: "ingest",
     summary: "Submit an event for the hooks",
     body: EventRequest,
     maxBodyBytes: MAX_EVENT_BODY_BYTES,
     answers: { 202: schemas.EventAccepted },
-    async handle({ body: { timestamp, channel, ...event } }, { cortex, clock }) {
-      const { event: eventId, fresh } = await cortex.accept({
-        ...present(event),
-        channel: channel ?? event.adapter,
-        timestampMs: timestamp === undefined ? clock() : Date.parse(timestamp),
-      });
+    async handle({ caller, body: { timestamp, channel, ...event } }, { cortex, clock }) {
+      const { event: eventId, fresh } = await cortex.accept(
+        {
+          ...present(event),
+          channel: channel ?? event.adapter,
+          timestampMs: timestamp === undefined ? clock() : Date.parse(timestamp),
+        },
+        caller,
+      );
       return { status: 202, body: { eventId, fresh } };
     },
   }),
   route({
     method: "get",
     path: "/api/attachments/:sha256",
+    needs: "read",
     summary: "Download an attachment",
     answers: { 200: ATTACHMENT_TYPE },
     async handle({ params: { sha256 } }, { cortex }) {

@@ -1,6 +1,7 @@
 import { CortexError } from "../model/errors.ts";
 import { ACTIVE_PROFILE, type Profile } from "../model/profile.ts";
 import { parseQueueMode } from "../model/queue-mode.ts";
+import { requireScope } from "../model/scopes.ts";
 import { TRUST_SETTING } from "../model/trust.ts";
 import { normalizeSessionKey, type SessionKey } from "../model/session-key.ts";
 import { present } from "../model/present.ts";
@@ -19,6 +20,7 @@ export const sessionRoutes = [
   route({
     method: "get",
     path: "/api/sessions",
+    needs: "read",
     summary: "List sessions, most recently used first",
     query: SessionsQuery,
     answers: { 200: schemas.Sessions },
@@ -34,6 +36,7 @@ export const sessionRoutes = [
   route({
     method: "get",
     path: "/api/sessions/:key",
+    needs: "read",
     summary: "Get a session",
     answers: { 200: schemas.Session },
     async handle({ params }, { cortex }) {
@@ -43,22 +46,25 @@ export const sessionRoutes = [
   route({
     method: "patch",
     path: "/api/sessions/:key",
+    needs: "send",
     summary: "Change the queue mode or profile of a session, or clear its trust marks",
     body: SessionPatch,
     answers: { 200: schemas.Session },
-    async handle({ params, body: { mode, profile, trust } }, { cortex }) {
+    async handle({ caller, params, body: { mode, profile, trust } }, { cortex }) {
+      if (trust !== undefined) requireScope(caller, "approve"); // a person vouches for the conversation
       const { key } = await findSession(params.key, cortex);
       if (profile !== undefined && profile !== null) checkProfile(profile, cortex);
       const parsed = typeof mode === "string" ? parseQueueMode(mode) : mode;
       const cleared = trust === undefined ? undefined : present(trust);
       const settings = { mode: parsed, profile, [TRUST_SETTING]: cleared };
-      await cortex.store.sessions.configure(key, present(settings));
+      await cortex.store.sessions.configure(key, present(settings), { by: caller });
       return { status: 200, body: sessionView(await findSession(key, cortex)) };
     },
   }),
   route({
     method: "get",
     path: "/api/sessions/:key/children",
+    needs: "read",
     summary: "List the sessions that this one's agent opened, oldest first",
     answers: { 200: schemas.Sessions },
     async handle({ params }, { cortex }) {
@@ -69,6 +75,7 @@ export const sessionRoutes = [
   route({
     method: "get",
     path: "/api/sessions/:key/turns",
+    needs: "read",
     summary: "List the turns of a session, newest first",
     query: TurnsQuery,
     answers: { 200: schemas.Turns },
@@ -81,6 +88,7 @@ export const sessionRoutes = [
   route({
     method: "post",
     path: "/api/sessions/:key/abort",
+    needs: "send",
     summary: "Abort the run of a session; its output so far is kept",
     answers: { 200: schemas.Aborted },
     async handle({ params }, { cortex }) {
@@ -96,6 +104,7 @@ export const contextRoute = (features: readonly Feature[]): Route =>
   route({
     method: "get",
     path: "/api/sessions/:key/context",
+    needs: "read",
     summary: "Show the model context of a session and the tokens of each part",
     query: ContextQuery,
     answers: { 200: schemas.SessionContext },

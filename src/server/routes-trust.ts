@@ -3,20 +3,18 @@ import { CortexError } from "../model/errors.ts";
 import type { ApprovalId } from "../model/ids.ts";
 import { normalizeSessionKey } from "../model/session-key.ts";
 import { present } from "../model/present.ts";
-import { decide } from "../intake/approvals.ts";
+import { answererFor, decide } from "../intake/approvals.ts";
 import { approvalView } from "../feature/views.ts";
 import { coreSchemas as schemas } from "../feature/api.ts";
 import { pageOf } from "../feature/page.ts";
 import { ApprovalsQuery } from "../feature/requests.ts";
 import { route } from "../feature/route.ts";
 
-/** The token identifies the owner. */
-const OWNER = { name: "owner", isOwner: true };
-
 export const trustRoutes = [
   route({
     method: "get",
     path: "/api/approvals",
+    needs: "read",
     summary: "List approvals and questions",
     query: ApprovalsQuery,
     answers: { 200: schemas.Approvals },
@@ -29,6 +27,7 @@ export const trustRoutes = [
   route({
     method: "get",
     path: "/api/approvals/:id",
+    needs: "read",
     summary: "Get an approval or a question",
     answers: { 200: schemas.Approval },
     async handle({ params }, { cortex }) {
@@ -40,22 +39,32 @@ export const trustRoutes = [
   route({
     method: "post",
     path: "/api/approvals/:id",
+    needs: "approve",
     summary: "Approve or deny a call",
     body: schemas.DecisionRequest,
     answers: { 200: schemas.Approval },
-    async handle({ params, body: { decision, reason } }, { cortex }) {
+    async handle({ caller, params, body: { decision, reason } }, { cortex }) {
       const decided = decision === "approve" ? { kind: decision } : { kind: decision, reason };
-      return { status: 200, body: approvalView(await decide(params.id, decided, OWNER, cortex.store)) };
+      return {
+        status: 200,
+        body: approvalView(await decide(params.id, decided, answererFor(caller), cortex.store)),
+      };
     },
   }),
   route({
     method: "post",
     path: "/api/questions/:id",
+    needs: "send",
     summary: "Answer a question of an agent",
     body: schemas.AnswerRequest,
     answers: { 200: schemas.Approval },
-    async handle({ params, body: { answer } }, { cortex }) {
-      const decided = await decide(params.id, { kind: "answer", text: answer }, OWNER, cortex.store);
+    async handle({ caller, params, body: { answer } }, { cortex }) {
+      const decided = await decide(
+        params.id,
+        { kind: "answer", text: answer },
+        answererFor(caller),
+        cortex.store,
+      );
       return { status: 200, body: approvalView(decided) };
     },
   }),

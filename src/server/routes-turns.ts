@@ -13,6 +13,7 @@ export const turnRoutes = [
   route({
     method: "get",
     path: "/api/turns/:id",
+    needs: "read",
     summary: "Get a turn with its messages and tool calls",
     answers: { 200: schemas.FullTurn },
     async handle({ params }, { cortex }) {
@@ -24,6 +25,7 @@ export const turnRoutes = [
   route({
     method: "get",
     path: "/api/turns/:id/thread",
+    needs: "read",
     summary: "List the thread that ends with this turn, newest first",
     query: TurnsQuery,
     answers: { 200: schemas.Turns },
@@ -35,6 +37,7 @@ export const turnRoutes = [
   route({
     method: "get",
     path: "/api/turns/:id/children",
+    needs: "read",
     summary: "List the turns that directly follow this one",
     answers: { 200: schemas.Turns },
     async handle({ params }, { cortex: { store }, cortex }) {
@@ -45,10 +48,11 @@ export const turnRoutes = [
   route({
     method: "post",
     path: "/api/turns/:id/fork",
+    needs: "send",
     summary: "Fork a session from this turn, optionally with a first message",
     body: ForkRequest,
     answers: { 200: schemas.Answered, 201: schemas.Forked, 202: schemas.Accepted },
-    async handle({ params, body: { content, session, mode, wait = false }, signal }, context) {
+    async handle({ caller, params, body: { content, session, mode, wait = false }, signal }, context) {
       const { cortex } = context;
       // Checked first: a refused message leaves no session behind.
       if (mode !== undefined) parseQueueMode(mode);
@@ -56,7 +60,7 @@ export const turnRoutes = [
       const turn = await findTurn(params.id, cortex);
       const { key } = await cortex.fork(turn, session);
       if (content === undefined) return { status: 201, body: { session: key } };
-      const sent = await cortex.send({ content, session: key, mode });
+      const sent = await cortex.send({ content, session: key, mode, caller });
       return replyWithOutcome(sent, { wait, signal }, context);
     },
   }),

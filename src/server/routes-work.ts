@@ -16,6 +16,7 @@ export const workRoutes = [
   route({
     method: "get",
     path: "/api/queue",
+    needs: "read",
     summary: "List queued messages of all sessions or one",
     query: QueueQuery,
     answers: { 200: schemas.Items },
@@ -28,6 +29,7 @@ export const workRoutes = [
   route({
     method: "delete",
     path: "/api/queue/:id",
+    needs: "send",
     summary: "Drop a queued message",
     answers: { 200: schemas.Settled },
     async handle({ params }, { cortex: { store } }) {
@@ -41,6 +43,7 @@ export const workRoutes = [
   route({
     method: "get",
     path: "/api/runs",
+    needs: "read",
     summary: "List runs",
     query: RunsQuery,
     answers: { 200: schemas.Runs },
@@ -51,6 +54,7 @@ export const workRoutes = [
   route({
     method: "get",
     path: "/api/dead",
+    needs: "read",
     summary: "List dead letters: messages and deliveries that failed permanently",
     query: PageQuery,
     answers: { 200: schemas.DeadLetters },
@@ -61,6 +65,7 @@ export const workRoutes = [
   route({
     method: "get",
     path: "/api/dead/:id",
+    needs: "read",
     summary: "Get a dead letter with its message or delivery",
     answers: { 200: schemas.FullDeadLetter },
     async handle({ params }, { cortex }) {
@@ -70,6 +75,7 @@ export const workRoutes = [
   route({
     method: "post",
     path: "/api/dead/:id/retry",
+    needs: "send",
     summary: "Retry a dead letter without repeating finished work or sent parts",
     answers: { 202: schemas.Settled },
     async handle({ params: { id } }, { cortex }) {
@@ -79,6 +85,7 @@ export const workRoutes = [
   route({
     method: "delete",
     path: "/api/dead/:id",
+    needs: "send",
     summary: "Discard a dead letter",
     answers: { 200: schemas.Settled },
     async handle({ params: { id } }, { cortex }) {
@@ -89,6 +96,7 @@ export const workRoutes = [
   route({
     method: "get",
     path: "/api/deliveries",
+    needs: "read",
     summary: "List deliveries to channels",
     query: DeliveriesQuery,
     answers: { 200: schemas.Deliveries },
@@ -102,6 +110,7 @@ export const workRoutes = [
   route({
     method: "post",
     path: "/api/deliveries/:id/retry",
+    needs: "send",
     summary: "Retry a dead delivery without sending its sent parts again",
     answers: { 202: schemas.Settled },
     async handle({ params }, { cortex: { store } }) {

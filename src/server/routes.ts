@@ -16,6 +16,7 @@ export async function loadRoutes(features: readonly Feature[]): Promise<RouteTab
   const openApi: Route = route({
     method: "get",
     path: "/api/openapi.json",
+    needs: "read",
     summary: "Get this OpenAPI document",
     answers: { 200: coreSchemas.OpenApi },
     async handle(_, { version }) {

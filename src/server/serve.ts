@@ -90,7 +90,8 @@ export async function serve(cortex: Cortex, options: ServeOptions): Promise<Cort
   const startedAtMs = clock();
   const loop = new LoopMonitor();
   const reachable = reachableAt(host);
-  const auth = new Auth({ token: token.read, clock, port });
+  const auth = new Auth({ token: token.read, store: cortex.store, clock, port, log });
+  await auth.noteMainToken();
   const { routes } = await loadRoutes(options.features ?? FEATURES);
   const context: RouteContext = {
     cortex,

@@ -20,6 +20,7 @@ export const EVENT_STREAM = "text/event-stream";
 export const streamRoute = route({
   method: "get",
   path: "/api/stream",
+  needs: "read",
   summary: "Stream server-sent events of everything or one session; resume with Last-Event-ID",
   query: StreamQuery,
   answers: { 200: EVENT_STREAM },

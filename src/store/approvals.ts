@@ -79,8 +79,15 @@ export interface Approval extends Omit<NewApproval, "notice"> {
   readonly answeredAtMs: number | undefined;
 }
 
+/** `token`: the name of the scoped token by which it came. */
 export type ApprovalAnswer =
-  | { readonly kind: "approve"; readonly by: string }
-  | { readonly kind: "deny"; readonly by: string; readonly reason?: string }
+  | { readonly kind: "approve"; readonly by: string; readonly token?: string }
+  | { readonly kind: "deny"; readonly by: string; readonly token?: string; readonly reason?: string }
   /** With the event that carried the answer, if known. */
-  | { readonly kind: "answer"; readonly by: string; readonly text: string; readonly event?: EventId };
+  | {
+      readonly kind: "answer";
+      readonly by: string;
+      readonly token?: string;
+      readonly text: string;
+      readonly event?: EventId;
+    };

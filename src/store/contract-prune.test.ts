@@ -86,7 +86,7 @@ describe.each(Object.entries(STORES))("%s", (_, open) => {
     ]);
     expect(after.toolCalls).toMatchObject([{ callId: "c", tool: "Read", params: null, status: "ok" }]);
     expect(after.toolCalls[0]).not.toHaveProperty("result");
-    expect(await store.verify()).toEqual({ ok: true, turns: 1, pruned: 1 });
+    expect(await store.verify()).toEqual({ ok: true, turns: 1, pruned: 1, audited: 0 });
     expect(await store.prunable(clock())).toEqual({ ...expected, turns: 0, events: 0, bytes: 0 });
   });
 
@@ -150,7 +150,7 @@ describe.each(Object.entries(STORES))("%s", (_, open) => {
     const next = await finishTurn(store, "6");
     expect((await store.turns.context(next)).turns.map(({ turn }) => turn.id)).toEqual([next]);
     expect((await store.turns.thread(next, { limit: 10 })).length).toBe(6);
-    expect(await store.verify()).toEqual({ ok: true, turns: 6, pruned: 5 });
+    expect(await store.verify()).toEqual({ ok: true, turns: 6, pruned: 5, audited: 0 });
   });
 
   test("a fork that is in use keeps what it shares with a thread that is not", async () => {
@@ -411,7 +411,12 @@ describe.each(Object.entries(STORES))("%s", (_, open) => {
         expect(pruned.turns).toBe(expected.turns);
         expect(pruned.events).toBe(expected.events);
         expect(await Promise.all(live.map(({ head }) => contextOf(store, head!)))).toEqual(contexts);
-        expect(await store.verify()).toEqual({ ok: true, turns: made.length, pruned: pruned.turns });
+        expect(await store.verify()).toEqual({
+          ok: true,
+          turns: made.length,
+          pruned: pruned.turns,
+          audited: 0,
+        });
       }),
       { numRuns: 5 },
     );

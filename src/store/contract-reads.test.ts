@@ -698,7 +698,7 @@ describe.each(Object.entries(STORES))("%s", (_, open) => {
     expect(await ledger.pulse(START_MS)).toEqual(await store.pulse(START_MS));
     expect(await ledger.dead.list()).toEqual(await store.dead.list());
     expect(await ledger.query("select count(*) as n from agent_turns")).toEqual([{ n: 2 }]);
-    expect(await ledger.verify()).toEqual({ ok: true, turns: 2, pruned: 0 });
+    expect(await ledger.verify()).toEqual({ ok: true, turns: 2, pruned: 0, audited: 0 });
     await ledger[Symbol.asyncDispose]();
     await expect(ledger.counts()).rejects.toEqual(refusal("store_closed"));
   });

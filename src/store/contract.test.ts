@@ -464,7 +464,7 @@ describe.each(Object.entries(STORES))("%s", (_, open) => {
         store.turns.commit({ ...turnFor(claim), messages: [...many, answer(claim.turn)] }),
       ).rejects.toEqual(refusal("limit_invalid"));
       await store.turns.commit({ ...turnFor(claim), messages: [...many.slice(1), answer(claim.turn)] });
-      expect(await store.verify()).toEqual({ ok: true, turns: 1, pruned: 0 });
+      expect(await store.verify()).toEqual({ ok: true, turns: 1, pruned: 0, audited: 0 });
     });
 
     test("the answer that goes out is what the agent said last, not what was said to it", async () => {
@@ -507,7 +507,7 @@ describe.each(Object.entries(STORES))("%s", (_, open) => {
         toolCalls: [{ status: "aborted" }],
       });
       expect(await store.sessions.head(session("work"))).toBe(claim.turn);
-      expect(await store.verify()).toEqual({ ok: true, turns: 1, pruned: 0 });
+      expect(await store.verify()).toEqual({ ok: true, turns: 1, pruned: 0, audited: 0 });
     });
 
     test("a message over the size limit is refused, and the run goes on", async () => {
@@ -544,7 +544,7 @@ describe.each(Object.entries(STORES))("%s", (_, open) => {
       expect(context.turns.map(({ turn }) => turn.id)).toEqual([turns[3], turns[4], claim.turn]);
       expect(await store.turns.thread(claim.turn, { limit: 100 })).toHaveLength(7);
       expect((await store.turns.context(turns[4]!)).turns).toHaveLength(5);
-      expect(await store.verify()).toEqual({ ok: true, turns: 7, pruned: 0 });
+      expect(await store.verify()).toEqual({ ok: true, turns: 7, pruned: 0, audited: 0 });
     });
 
     test("a compaction that keeps nothing leaves only its summary", async () => {
@@ -944,7 +944,7 @@ describe.each(Object.entries(STORES))("%s", (_, open) => {
       await store.turns.commit({ ...turnFor(again!), messages: [answer(claim.turn)] });
       expect((await store.queue.dead()).items).toEqual([]);
       expect(await store.sessions.head(session("work"))).toBe(claim.turn);
-      expect(await store.verify()).toEqual({ ok: true, turns: 2, pruned: 0 });
+      expect(await store.verify()).toEqual({ ok: true, turns: 2, pruned: 0, audited: 0 });
     });
 
     test("a dead letter that is given up is dropped, visibly", async () => {

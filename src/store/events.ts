@@ -159,6 +159,8 @@ export interface NewEvent {
   readonly atMs: number;
   /** The event whose turn, hook or relay produced this one. Absent: it starts a chain. */
   readonly cause?: EventId;
+  /** The name of the scoped token by which it came. */
+  readonly token?: string;
   /** It reports a result back to its cause and adds no link to the chain. */
   readonly returns?: true;
   /** On whose authority it happened. Absent: that of its cause. */

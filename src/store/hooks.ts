@@ -1,5 +1,6 @@
 import type { EventId } from "../model/ids.ts";
 import type { Json } from "../model/json.ts";
+import type { Actor } from "./audit.ts";
 import type { Dispatched, NewDispatch } from "./dispatches.ts";
 import type { StoredEvent } from "./events.ts";
 import type { LeaseRequest } from "./leases.ts";
@@ -52,7 +53,7 @@ export interface HookStore extends HookReads {
   sync(found: readonly HookFile[]): Promise<StoredHook[]>;
 
   /** Enabling also closes the circuit. `hook_unknown`. */
-  setEnabled(name: string, enabled: boolean): Promise<StoredHook>;
+  setEnabled(name: string, enabled: boolean, by?: Actor): Promise<StoredHook>;
 
   /**
    * Records that a hook has judged an event and, in the same commit, all consequences: the dispatch, exactly as by

@@ -33,6 +33,8 @@ export const MAX_PULSE_RUNS = 100;
 export const MAX_QUIET_WINDOWS = 10;
 /** The settings of a session, as JSON. */
 export const MAX_SETTINGS_BYTES = 64 * 1024;
+/** Tokens that are not revoked. */
+export const MAX_TOKENS = 1_000;
 /** Consecutive errors that open a hook's circuit. */
 export const CIRCUIT_ERRORS = 5;
 /** How long an open circuit pauses a hook before the next try. */

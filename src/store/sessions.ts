@@ -1,6 +1,7 @@
 import type { AgentId, PersonaId, RunId, TurnId } from "../model/ids.ts";
 import type { Json } from "../model/json.ts";
 import type { SessionKey } from "../model/session-key.ts";
+import type { Actor } from "./audit.ts";
 import type { ListOptions, Listed } from "./list.ts";
 import type { Wait } from "./runs.ts";
 
@@ -43,12 +44,13 @@ export interface SessionStore extends SessionReads {
 
   /**
    * Merges into the settings of a session: null removes a field, objects merge field by field. An unknown session is
-   * `session_unknown`, or is created with no head if `create` is given.
+   * `session_unknown`, or is created with no head if `create` is given. Clearing a trust mark is audited as a decision
+   * of `by`.
    */
   configure(
     session: SessionKey,
     settings: Settings,
-    options?: { create?: { readonly agent: AgentId; readonly persona: PersonaId } },
+    options?: { create?: { readonly agent: AgentId; readonly persona: PersonaId }; by?: Actor },
   ): Promise<void>;
 }
 

@@ -17,6 +17,7 @@ import type { PersonaId } from "../model/ids.ts";
 import type { Json } from "../model/json.ts";
 import type { SessionKey } from "../model/session-key.ts";
 import type { ApprovalReads, ApprovalStore } from "./approvals.ts";
+import type { AuditReads, AuditStore } from "./audit.ts";
 import type { ChangeReads } from "./changes.ts";
 import type { DeadReads } from "./dead-letters.ts";
 import type { DelegationReads, DelegationStore } from "./delegations.ts";
@@ -32,10 +33,12 @@ import type { RelayReads, RelayStore } from "./relays.ts";
 import type { RunReads, RunStore } from "./runs.ts";
 import type { SessionReads, SessionStore } from "./sessions.ts";
 import type { TeamReads, TeamStore } from "./team.ts";
+import type { TokenReads, TokenStore } from "./tokens.ts";
 import type { TurnReads, TurnStore, Verdict } from "./turns.ts";
 import type { FileReads, FileStore } from "./watched-files.ts";
 
 export type * from "./approvals.ts";
+export type * from "./audit.ts";
 export type * from "./changes.ts";
 export type * from "./dead-letters.ts";
 export type * from "./delegations.ts";
@@ -54,6 +57,7 @@ export type * from "./relays.ts";
 export type * from "./runs.ts";
 export type * from "./sessions.ts";
 export type * from "./team.ts";
+export type * from "./tokens.ts";
 export type * from "./turns.ts";
 export type * from "./watched-files.ts";
 export * from "./limits.ts";
@@ -79,6 +83,8 @@ export interface Ledger extends AsyncDisposable {
   /** The labels of files that agents wrote. */
   readonly labels: LabelReads;
   readonly progress: ProgressReads;
+  readonly tokens: TokenReads;
+  readonly audit: AuditReads;
   /** Dead messages and deliveries. */
   readonly dead: DeadReads;
   /** The change feed, for live views. */
@@ -97,8 +103,8 @@ export interface Ledger extends AsyncDisposable {
   query(sql: string, params?: readonly SqlValue[], options?: QueryOptions): Promise<Row[]>;
 
   /**
-   * Recomputes the hash of every turn and reports the first mismatch. Hashes of pruned turns are trusted. Has no
-   * deadline.
+   * Recomputes the hash of every turn and of every entry of the audit log, and reports the first mismatch. Hashes of
+   * pruned turns are trusted. Has no deadline.
    */
   verify(): Promise<Verdict>;
 
@@ -121,6 +127,8 @@ export interface Store extends Ledger {
   readonly files: FileStore;
   readonly labels: LabelStore;
   readonly progress: ProgressStore;
+  readonly tokens: TokenStore;
+  readonly audit: AuditStore;
 
   /**
    * Removes the content of old rows, one step at a time, and keeps ids, times, hashes, costs and the tree. Skips
@@ -137,8 +145,11 @@ export interface Store extends Ledger {
    */
   forgetPruned(): Promise<void>;
 
-  /** Replaces the configured personas that queries can read. May be repeated. */
-  syncPersonas(personas: readonly KeptPersona[]): Promise<void>;
+  /**
+   * Replaces the configured personas that queries can read. Where they, or the other configured `rights`, differ from
+   * the last time, the audit log gets an entry. May be repeated.
+   */
+  syncPersonas(personas: readonly KeptPersona[], rights?: Json): Promise<void>;
 
   /**
    * Calls back after rows were written that a step may be waiting for. A wake-up carries no data, may be spurious,

@@ -183,5 +183,13 @@ export interface Context {
 }
 
 export type Verdict =
-  | { readonly ok: true; readonly turns: number; readonly pruned: number }
-  | { readonly ok: false; readonly turn: TurnId; readonly problem: string };
+  | {
+      readonly ok: true;
+      readonly turns: number;
+      readonly pruned: number;
+      /** Entries of the audit log. */
+      readonly audited: number;
+    }
+  | { readonly ok: false; readonly turn: TurnId; readonly problem: string }
+  /** The first entry of the audit log that does not match. */
+  | { readonly ok: false; readonly entry: number; readonly problem: string };

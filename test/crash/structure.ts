@@ -1,7 +1,7 @@
 /** What is true of every database of Cortex, whoever wrote it and whenever that one was killed. */
 import type { Database } from "better-sqlite3";
 
-import { verifyTurns } from "../../src/store/sqlite/verify.ts";
+import { damagedPart, verify } from "../../src/store/sqlite/verify.ts";
 
 /** Each of these is one half of something that is written as a whole. */
 export function halves(db: Database): string[] {
@@ -141,11 +141,11 @@ export function lostTurns(db: Database): string[] {
 export function damage(db: Database): string[] {
   const integrity = db.pragma("integrity_check", { simple: true });
   const broken = db.pragma("foreign_key_check") as unknown[];
-  const verdict = verifyTurns(db);
+  const verdict = verify(db);
   return [
     ...(integrity === "ok" ? [] : [`integrity: ${String(integrity)}`]),
     ...broken.map((row) => `dangling reference: ${JSON.stringify(row)}`),
-    ...(verdict.ok ? [] : [`turn ${verdict.turn}: ${verdict.problem}`]),
+    ...(verdict.ok ? [] : [`${damagedPart(verdict)}: ${verdict.problem}`]),
   ];
 }
 

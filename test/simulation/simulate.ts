@@ -1067,9 +1067,11 @@ class Simulation {
   }
 
   async #checkHashes(): Promise<void> {
-    const { verifyTurns } = await import("../../src/store/sqlite/verify.ts");
-    const [counted] = this.#raw!.all("select count(pruned_ms) as pruned from turn") as { pruned: number }[];
-    deepStrictEqual(verifyTurns(this.#raw!.db), { ok: true, turns: this.#model.turns.size, ...counted });
+    const { verify } = await import("../../src/store/sqlite/verify.ts");
+    const [counted] = this.#raw!.all(
+      "select count(pruned_ms) as pruned, (select count(*) from audit_entry) as audited from turn",
+    ) as { pruned: number; audited: number }[];
+    deepStrictEqual(verify(this.#raw!.db), { ok: true, turns: this.#model.turns.size, ...counted });
   }
 
   /** Whoever has followed the feed from its beginning knows the state of everything. */

@@ -5,8 +5,8 @@ import { route } from "../../feature/route.ts";
 export const webhookRoute = route({
   method: "post",
   path: "/webhooks/:name",
+  needs: "none",
   summary: "Receive a webhook; it is authenticated by its signature, not by a token",
-  open: true,
   answers: { 200: "text/plain", 202: schemas.EventAccepted },
   async handle({ params, header, bytes }, { cortex }) {
     const received = await cortex.webhooks.receive(params.name, { header, body: bytes });

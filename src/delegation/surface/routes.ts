@@ -24,6 +24,7 @@ export const delegationRoutes = [
   route({
     method: "get",
     path: "/api/agents/sub-types",
+    needs: "read",
     summary: "List the built-in and configured types of sub-agents",
     answers: { 200: delegationSchemas.SubAgentTypes },
     async handle(_, { cortex }) {

@@ -11,6 +11,7 @@ export const hookRoutes = [
   route({
     method: "get",
     path: "/api/hooks",
+    needs: "read",
     summary: "All hooks with their health",
     answers: { 200: schemas.Hooks },
     async handle(_, { cortex }) {
@@ -20,6 +21,7 @@ export const hookRoutes = [
   route({
     method: "get",
     path: "/api/hooks/:name/runs",
+    needs: "read",
     summary: "The runs of a hook",
     query: PageQuery,
     answers: { 200: schemas.HookRuns },
@@ -31,17 +33,19 @@ export const hookRoutes = [
   route({
     method: "patch",
     path: "/api/hooks/:name",
+    needs: "admin",
     summary: "Enable or disable a hook",
     body: schemas.HookPatch,
     answers: { 200: schemas.Hook },
-    async handle({ params: { name }, body: { enabled } }, { cortex }) {
-      const hook = await cortex.hooks.setEnabled(name, enabled);
+    async handle({ caller, params: { name }, body: { enabled } }, { cortex }) {
+      const hook = await cortex.hooks.setEnabled(name, enabled, caller);
       return { status: 200, body: hookView(hook, await cortex.store.hooks.health(name)) };
     },
   }),
   route({
     method: "post",
     path: "/api/hooks/:name/test",
+    needs: "send",
     summary: "Dry-run a hook on an event; nothing is recorded or done",
     body: schemas.HookTestRequest,
     answers: { 200: schemas.HookTrial },

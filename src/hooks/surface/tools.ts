@@ -8,8 +8,8 @@ import { z } from "zod";
 import { count } from "../../model/count.ts";
 import { defineTool } from "../../model/define-tool.ts";
 import { CortexError } from "../../model/errors.ts";
-import type { Tool } from "../../model/tool.ts";
-import type { StoredHook } from "../../store/store.ts";
+import type { Tool, ToolContext } from "../../model/tool.ts";
+import type { Actor, StoredHook } from "../../store/store.ts";
 import { parseHookName } from "../hook-name.ts";
 import type { Hooks } from "../open-hooks.ts";
 import { writeHeader } from "../folder/template.ts";
@@ -105,8 +105,8 @@ function enableTool(use: () => HookActions): Tool {
     // The error of a hook that cannot be loaded quotes its code.
     trust: { untrusted: true, private: true },
     asks: "an enabled hook acts on its own; read it with `cortex hooks show` first",
-    async run({ name }) {
-      const { state, error } = await use().setEnabled(name, true);
+    async run({ name }, context) {
+      const { state, error } = await use().setEnabled(name, true, actorOf(context));
       return { text: `Hook ${name} is ${state}${error === undefined ? "" : `: ${error}`}.` };
     },
   });
@@ -125,11 +125,15 @@ function disableTool(use: () => HookActions): Tool {
     trust: { outward: true },
     asksForOthers: NOT_THE_OWNERS,
     errorTrust: { private: true },
-    async run({ name }) {
-      const { state } = await use().setEnabled(name, false);
+    async run({ name }, context) {
+      const { state } = await use().setEnabled(name, false, actorOf(context));
       return { text: `Hook ${name} is ${state}.` };
     },
   });
+}
+
+function actorOf({ agent }: Pick<ToolContext, "agent">): Actor {
+  return { principal: `agent:${agent}` };
 }
 
 function isOfAgent({ origin, present }: StoredHook): boolean {

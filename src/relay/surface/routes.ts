@@ -15,6 +15,7 @@ export const relayRoutes = [
   route({
     method: "get",
     path: "/api/relays",
+    needs: "read",
     summary: "List relays",
     query: RelaysQuery,
     answers: { 200: schemas.Relays },
@@ -26,6 +27,7 @@ export const relayRoutes = [
   route({
     method: "post",
     path: "/api/relays",
+    needs: "send",
     summary: "Start a relay from a template, or a single agent",
     body: schemas.RelayRequest,
     answers: { 200: schemas.RelayDryRun, 201: schemas.Relay },
@@ -45,6 +47,7 @@ export const relayRoutes = [
   route({
     method: "get",
     path: "/api/relays/:id",
+    needs: "read",
     summary: "A relay with all of its steps; the id of a turn shows it as a relay of one step",
     answers: { 200: schemas.Relay },
     async handle({ params }, context) {
@@ -54,6 +57,7 @@ export const relayRoutes = [
   route({
     method: "get",
     path: "/api/relays/:id/artifact",
+    needs: "read",
     summary: "The artifact of a relay, now or after a step",
     query: ArtifactQuery,
     answers: { 200: schemas.RelayArtifact },
@@ -64,6 +68,7 @@ export const relayRoutes = [
   route({
     method: "post",
     path: "/api/relays/:id/cancel",
+    needs: "send",
     summary: "Cancel a running relay",
     answers: { 200: schemas.RelayCancelled },
     async handle({ params: { id } }, { cortex }) {
@@ -74,6 +79,7 @@ export const relayRoutes = [
   route({
     method: "post",
     path: "/api/relays/:id/resume",
+    needs: "send",
     summary: "Resume a failed or cancelled relay; completed steps are not repeated",
     answers: { 202: schemas.Relay },
     async handle({ params }, { cortex }) {
@@ -83,6 +89,7 @@ export const relayRoutes = [
   route({
     method: "post",
     path: "/api/relays/:id/add",
+    needs: "send",
     summary: "Add an agent to a completed or waiting relay; the id may also be that of a turn",
     body: schemas.RelayAddition,
     answers: { 202: schemas.Relay },
@@ -95,6 +102,7 @@ export const relayRoutes = [
   route({
     method: "post",
     path: "/api/relays/:id/messages",
+    needs: "send",
     summary:
       "Send a message to a running or waiting relay: the answer to its question, or input for its next step",
     body: schemas.RelayMessage,
@@ -107,6 +115,7 @@ export const relayRoutes = [
   route({
     method: "get",
     path: "/api/relay-templates",
+    needs: "read",
     summary: "List relay templates",
     answers: { 200: schemas.RelayTemplates },
     async handle(_, { cortex }) {
@@ -117,6 +126,7 @@ export const relayRoutes = [
   route({
     method: "get",
     path: "/api/relay-agents",
+    needs: "read",
     summary: "List relay agents",
     answers: { 200: schemas.RelayAgents },
     async handle(_, { cortex }) {

@@ -1,22 +1,27 @@
 import type { Database } from "better-sqlite3";
 
 import type { ApprovalId } from "../../model/ids.ts";
-import type { ApprovalAnswer, ApprovalState } from "../store.ts";
+import type { ApprovalAnswer, ApprovalState, AuditKind } from "../store.ts";
+import { prepareAudit, withToken } from "./audit.ts";
 import { leaseCodec, prepareHeld } from "./held.ts";
 import { type OperationTime, operation, Refusal } from "./operation.ts";
 import { prepareRecorder } from "./record-changes.ts";
 import { prepareSessionRun } from "./session-run.ts";
+import { parseJson } from "./row.ts";
 import { json, record, text, textOf } from "./wire.ts";
 
 interface ApprovalRow {
   readonly key: number;
   readonly run: number;
-  readonly kind: string;
+  readonly kind: "approval" | "question";
   readonly state: ApprovalState;
   readonly answer: string | null;
   readonly expires_ms: number;
   /** The turn of the run that asked. */
   readonly turn: number;
+  readonly turn_id: string;
+  readonly call_hash: string;
+  readonly tool: string | null;
 }
 
 const STATE_AFTER: Readonly<Record<ApprovalAnswer["kind"], ApprovalState>> = {
@@ -35,6 +40,7 @@ export const answerApproval = operation(
     const settle = db.prepare("update approval set state = ?, answer = ?, answered_ms = ? where key = ?");
     const changes = prepareRecorder(db);
     const wakeAsker = prepareWakeAsker(db);
+    const audit = prepareAudit(db);
     return ({ id, kind, answer }, moment): null | Refusal => {
       const approval = find(id);
       if (approval instanceof Refusal) return approval;
@@ -45,6 +51,9 @@ export const answerApproval = operation(
       settle.run(state, answer, moment.nowMs, approval.key);
       changes.approval(approval.key, state);
       wakeAsker(approval.run, moment);
+      const { by, token } = parseJson(answer) as Pick<ApprovalAnswer, "by" | "token">;
+      const detail = withToken(subjectOf(approval), token);
+      audit({ principal: by, kind: auditKind(approval, kind), object: id, detail, atMs: moment.nowMs });
       return null;
     };
   },
@@ -70,25 +79,46 @@ export const useApproval = operation(record({ lease: leaseCodec, run: text, id: 
 });
 
 export const expireApprovals = operation(record({}), (db) => {
-  const close = db.prepare<[number], { key: number; id: ApprovalId; run: number }>(
-    `update approval set state = 'expired' where state = 'open' and expires_ms <= ?
-     returning key, id, run`,
-  );
+  const close = db
+    .prepare<[number], ApprovalId>(
+      "update approval set state = 'expired' where state = 'open' and expires_ms <= ? returning id",
+    )
+    .pluck();
+  const find = prepareFind(db);
+  const audit = prepareAudit(db);
   const changes = prepareRecorder(db);
   const wakeAsker = prepareWakeAsker(db);
   return (_, moment): ApprovalId[] => {
     const closed = close.all(moment.nowMs);
-    for (const { key, run } of closed) {
-      changes.approval(key, "expired");
-      wakeAsker(run, moment);
+    for (const id of closed) {
+      const approval = find(id) as ApprovalRow;
+      changes.approval(approval.key, "expired");
+      wakeAsker(approval.run, moment);
+      const kind = auditKind(approval, "expire");
+      audit({ principal: "cortex", kind, object: id, detail: subjectOf(approval), atMs: moment.nowMs });
     }
-    return closed.map(({ id }) => id);
+    return closed;
   };
 });
 
+const AUDIT_KINDS = {
+  approval: { approve: "approval.approve", deny: "approval.deny", expire: "approval.expire" },
+  question: { answer: "question.answer", deny: "question.deny", expire: "question.expire" },
+} as const;
+
+function auditKind({ kind }: ApprovalRow, decision: ApprovalAnswer["kind"] | "expire"): AuditKind {
+  return (AUDIT_KINDS[kind] as Readonly<Record<string, AuditKind>>)[decision]!;
+}
+
+/** The call itself, and the reasons given, can be pruned; its hash and the name of its tool cannot. */
+function subjectOf({ tool, call_hash: callHash, turn_id: turnId }: ApprovalRow) {
+  return { tool, callHash, turnId };
+}
+
 function prepareFind(db: Database): (id: string) => ApprovalRow | Refusal {
   const find = db.prepare<[string], ApprovalRow>(
-    `select a.key, a.run, a.kind, a.state, a.answer, a.expires_ms, r.turn
+    `select a.key, a.run, a.kind, a.state, a.answer, a.expires_ms, r.turn, r.turn_id, a.call_hash,
+       a.request ->> 'tool' as tool
      from approval a join run r on r.key = a.run where a.id = ?`,
   );
   return (id) => find.get(id) ?? approvalUnknown(id);

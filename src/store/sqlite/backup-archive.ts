@@ -11,7 +11,7 @@ import type { Verdict } from "../store.ts";
 import { storeFailure } from "./failure.ts";
 import { checkDatabase, versionOf } from "./migrate.ts";
 import { checkSeal, sealFile } from "./seal.ts";
-import { verifyTurns } from "./verify.ts";
+import { damagedPart, verify } from "./verify.ts";
 
 /** A file of a home: its path below the home, with slashes. */
 export type ArchivedFile = { readonly name: string; readonly mode: number; readonly mtimeMs: number } & (
@@ -69,8 +69,8 @@ export function checkBackup(path: string, check: (file: ArchivedFile) => void): 
   return read(path, (db) => {
     if (versionOf(db) === 0) throw damaged(path, "it is empty");
     checkPages(db, path);
-    const verdict = verifyTurns(db);
-    if (!verdict.ok) throw damaged(path, `turn ${verdict.turn}: ${verdict.problem}`);
+    const verdict = verify(db);
+    if (!verdict.ok) throw damaged(path, `${damagedPart(verdict)}: ${verdict.problem}`);
     let files = 0;
     for (const file of filesIn(db, path)) {
       check(file);

@@ -2,6 +2,8 @@
  * Turns the port's values into the writer's input: fills in defaults and makes JSON canonical. Values over a limit
  * are refused here, on the caller's side, before anything is queued.
  */
+import { hash } from "node:crypto";
+
 import { CortexError } from "../../model/errors.ts";
 import { type ApprovalId, DEFAULT_ACCOUNT } from "../../model/ids.ts";
 import type { PlaceKind } from "../../model/event.ts";
@@ -10,6 +12,7 @@ import type { AssistantBody, Message, ToolCall } from "../../model/message.ts";
 import { normalizeSessionKey, type SessionKey } from "../../model/session-key.ts";
 import { labelJson } from "../../model/trust.ts";
 import type {
+  Actor,
   KeptPersona,
   ApprovalAnswer,
   JournalEntry,
@@ -19,6 +22,7 @@ import type {
   NewDelivery,
   NewDispatch,
   NewEvent,
+  NewToken,
   NewWorker,
   QueueCap,
   Settings,
@@ -371,7 +375,12 @@ export function encodeWritten({ label, turn, ...file }: WrittenFile): Input<"wil
   return { ...file, label: canonicalJson(labelJson(label)), turn: turn ?? null };
 }
 
-export function encodePersona(persona: KeptPersona): Input<"syncPersonas">["personas"][number] {
+export function encodePersonas(personas: readonly KeptPersona[], rights: Json): Input<"syncPersonas"> {
+  const encoded = personas.map(encodePersona);
+  return { personas: encoded, digest: hash("sha256", canonicalJson([encoded, rights])) };
+}
+
+function encodePersona(persona: KeptPersona): Input<"syncPersonas">["personas"][number] {
   const { id, identity, permissions, mainSession } = persona;
   return {
     id,
@@ -379,4 +388,9 @@ export function encodePersona(persona: KeptPersona): Input<"syncPersonas">["pers
     permissions: encodeJson(permissions, `The permissions of ${id}`),
     mainSession: mainSession ?? null,
   };
+}
+
+export function encodeToken(token: NewToken, by: Actor): Input<"createToken"> {
+  const { id, name, hash: digest, can, person, expiresAtMs } = token;
+  return { id, name, hash: digest, can: canonicalJson(can), person, expiresMs: expiresAtMs, by };
 }

@@ -45,6 +45,7 @@ export const EVENT_FIELDS = {
   metadata: jsonOrNull,
   principal: textOrNullOf<Principal>(),
   label: jsonOrNull,
+  token: wordsOrNull,
 };
 
 export const eventCodec = record({

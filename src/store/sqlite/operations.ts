@@ -1,5 +1,6 @@
 /** All operations of the writer. Their position is their code on the wire. */
 import { acceptEvent } from "./accept-event.ts";
+import { appendAudit, noteMainToken } from "./audit.ts";
 import { answerApproval, expireApprovals, useApproval } from "./approvals.ts";
 import { commitTurn } from "./commit-turn.ts";
 import { beginCompaction, compact } from "./compact.ts";
@@ -34,6 +35,7 @@ import { requestAbort, resume, suspend } from "./suspend.ts";
 import { setHookEnabled, syncHooks } from "./sync-hooks.ts";
 import { syncPersonas } from "./sync-personas.ts";
 import { keepMember, orderTurn } from "./team.ts";
+import { createToken, noteTokenUsed, revokeToken } from "./tokens.ts";
 import { noteFiles } from "./watched-files.ts";
 
 export const OPERATIONS = {
@@ -94,6 +96,11 @@ export const OPERATIONS = {
   hasWritten,
   beginCommand,
   endCommand,
+  createToken,
+  revokeToken,
+  noteTokenUsed,
+  appendAudit,
+  noteMainToken,
 };
 
 export type OperationName = keyof typeof OPERATIONS;

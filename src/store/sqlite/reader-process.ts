@@ -11,7 +11,7 @@ import { openForReading } from "./connection.ts";
 import { readPrunable } from "./read-prunable.ts";
 import type { ReaderAnswer, ReaderRequest } from "./reader.ts";
 import { prepareSearchEvents, type SearchRequest } from "./search-events.ts";
-import { verifyTurns } from "./verify.ts";
+import { verify } from "./verify.ts";
 
 const db = openForReading(process.argv[2]!);
 
@@ -35,7 +35,7 @@ function tell(answer: ReaderAnswer): void {
 async function answer(request: ReaderRequest): Promise<unknown> {
   switch (request.kind) {
     case "verify":
-      return verifyTurns(db);
+      return verify(db);
     case "prunable":
       return readPrunable(db, request.beforeMs);
     case "search":

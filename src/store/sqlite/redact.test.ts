@@ -152,7 +152,7 @@ describe("secrets", () => {
     const spellings = [secret, inJson, JSON.stringify(inJson).slice(1, -1), encodeURIComponent(secret)];
     const bytes = opened.bytes();
     expect(spellings.filter((spelling) => bytes.includes(spelling))).toEqual([]);
-    expect(await store.verify()).toEqual({ ok: true, turns: 2, pruned: 0 });
+    expect(await store.verify()).toEqual({ ok: true, turns: 2, pruned: 0, audited: 1 });
 
     const shown = "It is [MY_KEY], keep it.";
     expect(await store.events.get("test:a" as EventId)).toMatchObject({ content: shown, place: shown });

@@ -41,6 +41,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 19, sql: progressOfJobs() },
   { version: 20, sql: timings() },
   { version: 21, sql: principalsAndLabels() },
+  { version: 22, sql: tokensAndAudit() },
 ];
 
 function ground(): string {
@@ -706,5 +707,37 @@ create index labelled_command_started on labelled_command (started_ms);
 function timings(): string {
   return `
 alter table run add column timing text; -- where the time of its turn went
+`;
+}
+
+/** Scoped tokens by the hash of their secret, the log of decisions, and which token sent an event. */
+function tokensAndAudit(): string {
+  return `
+create table token (
+  key integer primary key,
+  id text not null unique,
+  name text not null,
+  hash text not null unique,
+  can text not null,
+  person text, -- null: the owner's
+  created_ms integer not null,
+  expires_ms integer,
+  revoked_ms integer,
+  last_used_ms integer
+) strict;
+create unique index token_name on token (name) where revoked_ms is null;
+
+create table audit_entry (
+  seq integer primary key autoincrement, -- remembers how many there were
+  at_ms integer not null,
+  principal text not null,
+  kind text not null,
+  object text not null,
+  detail text not null,
+  hash blob not null
+) strict;
+create index audit_entry_kind on audit_entry (kind, seq);
+
+alter table event add column token text; -- the name of the scoped token that sent it
 `;
 }

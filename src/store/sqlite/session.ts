@@ -1,12 +1,14 @@
 import type { TurnId } from "../../model/ids.ts";
 import type { SessionKey } from "../../model/session-key.ts";
-import { MAX_SETTINGS_BYTES } from "../store.ts";
+import { MARKS, type Mark, readTrust, type Trust } from "../../model/trust.ts";
+import { MAX_SETTINGS_BYTES, type Settings } from "../store.ts";
 import { prepareClaims } from "./claim.ts";
+import { actorCodec, prepareAudit, withToken } from "./audit.ts";
 import { TRUST_PATH } from "./inherit-trust.ts";
 import { prepareInsertSession, sessionExists } from "./resolve-session.ts";
 import { operation, Refusal } from "./operation.ts";
 import { prepareRecorder } from "./record-changes.ts";
-import { required } from "./row.ts";
+import { parseJson, required } from "./row.ts";
 import { sessionUnknown, turnUnknown } from "./unknown.ts";
 import { json, record, text, textOf, textOrNull } from "./wire.ts";
 
@@ -61,18 +63,21 @@ const configuringCodec = record({
   settings: json,
   agent: textOrNull,
   persona: textOrNull,
+  by: actorCodec,
 });
 
 export const configureSession = operation(configuringCodec, (db) => {
-  const merge = db.prepare<[string, string], { key: number; settings: string; bytes: number }>(
-    `select key, settings, octet_length(settings) as bytes
-     from (select key, json_patch(coalesce(settings, '{}'), ?) as settings from session where label = ?)`,
+  const merge = db.prepare<[string, string], MergedRow>(
+    `select key, settings, octet_length(settings) as bytes, before
+     from (select key, json_patch(coalesce(settings, '{}'), ?) as settings, settings as before
+           from session where label = ?)`,
   );
   const update = db.prepare("update session set settings = ? where key = ?");
   const changes = prepareRecorder(db);
   const insertSession = prepareInsertSession(db);
   const isThere = db.prepare<[string], number>("select 1 from session where label = ?").pluck();
-  return ({ label, settings, agent, persona }, { nowMs }): null | Refusal => {
+  const audit = prepareAudit(db);
+  return ({ label, settings, agent, persona, by }, { nowMs }): null | Refusal => {
     if (isThere.get(label) === undefined) {
       if (agent === null || persona === null) return sessionUnknown(label);
       insertSession({ label, agent, persona, channel: null, head: null, headId: null }, nowMs);
@@ -81,9 +86,30 @@ export const configureSession = operation(configuringCodec, (db) => {
     if (merged.bytes > MAX_SETTINGS_BYTES) return settingsTooLarge(label, merged.bytes);
     update.run(merged.settings, merged.key);
     changes.session(merged.key, "configured");
+    const marks = clearedMarks(merged);
+    if (marks.length === 0) return null;
+    const detail = withToken({ marks }, by.token);
+    audit({ principal: by.principal, kind: "trust.clear", object: label, detail, atMs: nowMs });
     return null;
   };
 });
+
+interface MergedRow {
+  readonly key: number;
+  readonly settings: string;
+  readonly bytes: number;
+  /** The settings until now. */
+  readonly before: string | null;
+}
+
+function clearedMarks({ before, settings }: MergedRow): Mark[] {
+  const [was, is] = [trustIn(before), trustIn(settings)];
+  return MARKS.filter((mark) => was[mark] && !is[mark]);
+}
+
+function trustIn(settings: string | null): Trust {
+  return readTrust((parseJson(settings) ?? {}) as Settings);
+}
 
 function settingsTooLarge(label: string, bytes: number): Refusal {
   return new Refusal(

@@ -21,6 +21,7 @@ import type {
 import { DEFAULT_QUERY_DEADLINE_MS, DEFAULT_QUERY_ROWS, SEARCH_DEADLINE_MS } from "../store.ts";
 import { openForReading } from "./connection.ts";
 import { storeClosed, storeFailure, storeMissing } from "./failure.ts";
+import { prepareReadAudit } from "./audit.ts";
 import { checkCurrent } from "./migrate.ts";
 import { checkPage } from "./page.ts";
 import { lazily } from "./once.ts";
@@ -45,6 +46,7 @@ import { prepareReadTurns } from "./read-turns.ts";
 import { Reader } from "./reader.ts";
 import { required } from "./row.ts";
 import { checkSearch, prepareSearchEvents, prepareUnsearched } from "./search-events.ts";
+import { prepareReadTokens } from "./tokens.ts";
 import { prepareReadFiles } from "./watched-files.ts";
 
 /** A ledger of up to this many events and bytes is searched in this process, in a few milliseconds. */
@@ -83,6 +85,8 @@ export class SqliteLedger implements Ledger {
   readonly files: Ledger["files"];
   readonly labels: Ledger["labels"];
   readonly progress: Ledger["progress"];
+  readonly tokens: Ledger["tokens"];
+  readonly audit: Ledger["audit"];
   readonly dead: Ledger["dead"];
   readonly changes: Ledger["changes"];
   readonly counts: () => Promise<Counts>;
@@ -152,6 +156,8 @@ export class SqliteLedger implements Ledger {
     this.files = this.#reads(prepareReadFiles, "known");
     this.labels = this.#reads(prepareReadLabels, "areEmpty", "ofFile", "under", "commands");
     this.progress = this.#reads(prepareReadProgress, "get");
+    this.tokens = this.#reads(prepareReadTokens, "get", "find", "list");
+    this.audit = this.#reads(prepareReadAudit, "list");
     this.dead = this.#reads(prepareReadDead, "list", "get");
     this.changes = this.#reads(prepareReadChanges, "since", "first", "last");
     ({ counts: this.counts } = this.#reads(prepareReadCounts, "counts"));

@@ -380,7 +380,7 @@ describe("texts", () => {
     await store.runs.journal(claim.lease, claim.run, [entry]);
     const last = message(claim.turn, "assistant", "\udc00 done");
     await store.turns.commit({ ...turnFor(claim), messages: [last] });
-    expect(await store.verify()).toEqual({ ok: true, turns: 1, pruned: 0 });
+    expect(await store.verify()).toEqual({ ok: true, turns: 1, pruned: 0, audited: 0 });
     expect((await store.turns.read(claim.turn))!.messages[0]!.content).toBe("cut \ufffd");
   });
 
@@ -389,6 +389,35 @@ describe("texts", () => {
     await using store = await open(join(folder.path, "cortex.db"));
     await store.events.accept(event("a", { content: "a\0b" }));
     expect(await store.events.get("test:a" as EventId)).toMatchObject({ content: "a\0b" });
+  });
+});
+
+describe("the chain of the audit log", () => {
+  test.each([
+    ["an entry is changed", "update audit_entry set principal = 'mallory' where seq = 2", 2],
+    ["a detail is changed", 'update audit_entry set detail = \'{"tool":"Read"}\' where seq = 2', 2],
+    ["a detail is no JSON any more", "update audit_entry set detail = '{' where seq = 2", 2],
+    ["a time is changed", "update audit_entry set at_ms = at_ms + 1 where seq = 3", 3],
+    ["a hash is changed", "update audit_entry set hash = zeroblob(32) where seq = 1", 1],
+    ["an entry is removed", "delete from audit_entry where seq = 2", 2],
+    ["the last entries are removed", "delete from audit_entry where seq > 1", 2],
+    [
+      "two entries change places",
+      `update audit_entry set seq = -3 where seq = 3; update audit_entry set seq = 3 where seq = 2;
+       update audit_entry set seq = 2 where seq = -3`,
+      2,
+    ],
+  ])("%s, and verify names the first entry", async (_title, forgery, entry) => {
+    using folder = temporaryFolder(memoryParent());
+    const path = join(folder.path, "cortex.db");
+    await using store = await open(path);
+    for (const object of ["a", "b", "c"])
+      await store.audit.append({ principal: "owner", kind: "login", object, detail: { tool: "Bash" } });
+    expect(await store.verify()).toMatchObject({ ok: true, audited: 3 });
+    const db = new Database(path);
+    db.exec(forgery);
+    db.close();
+    expect(await store.verify()).toMatchObject({ ok: false, entry });
   });
 });
 
@@ -419,7 +448,7 @@ describe("the hash chain", () => {
       await store.turns.commit(turnFor(claim));
       turns.push(claim.turn);
     }
-    expect(await store.verify()).toEqual({ ok: true, turns: 3, pruned: 0 });
+    expect(await store.verify()).toEqual({ ok: true, turns: 3, pruned: 0, audited: 0 });
     const db = new Database(path);
     db.pragma("foreign_keys = off");
     db.exec(forgery);

@@ -7,6 +7,7 @@ import { dirname } from "node:path";
 
 import { CortexError } from "../../model/errors.ts";
 import type { DeliveryId, ItemId, RunId, TurnId } from "../../model/ids.ts";
+import type { Json } from "../../model/json.ts";
 import type { Redact } from "../../model/redact.ts";
 import type { SessionKey } from "../../model/session-key.ts";
 import { labelJson } from "../../model/trust.ts";
@@ -34,6 +35,7 @@ import type {
   WakeTopic,
 } from "../store.ts";
 import { MAX_CHUNKS_IN_DELIVERY } from "../store.ts";
+import { OWNER } from "./audit.ts";
 import type { ClaimRequest, ClaimRow } from "./claim.ts";
 import { connectThread } from "./connect-thread.ts";
 import { cutLog } from "./connection.ts";
@@ -118,6 +120,8 @@ export class SqliteStore implements Store {
   readonly files: Store["files"];
   readonly labels: Store["labels"];
   readonly progress: Store["progress"];
+  readonly tokens: Store["tokens"];
+  readonly audit: Store["audit"];
   readonly dead: Store["dead"];
   readonly changes: Store["changes"];
   readonly #path: string;
@@ -155,6 +159,8 @@ export class SqliteStore implements Store {
     this.files = this.#fileStore();
     this.labels = this.#labelStore();
     this.progress = this.#progressStore();
+    this.tokens = this.#tokenStore();
+    this.audit = this.#auditStore();
   }
 
   counts(): Promise<Counts> {
@@ -191,8 +197,8 @@ export class SqliteStore implements Store {
     dropCopies(this.#path);
   }
 
-  async syncPersonas(personas: readonly KeptPersona[]): Promise<void> {
-    return this.#do("syncPersonas", { personas: personas.map(encode.encodePersona) });
+  async syncPersonas(personas: readonly KeptPersona[], rights: Json = null): Promise<void> {
+    return this.#do("syncPersonas", encode.encodePersonas(personas, rights));
   }
 
   onWake(topic: WakeTopic, listener: () => void): () => void {
@@ -335,11 +341,11 @@ export class SqliteStore implements Store {
         return required(await this.#ledger.sessions.get(label));
       },
       reset: async (label: SessionKey) => this.#do("resetSession", { label }),
-      configure: async (label, settings, { create } = {}) => {
+      configure: async (label, settings, { create, by = OWNER } = {}) => {
         const { agent = null, persona = null } = create ?? {};
         const encoded = encode.encodeSettings(settings);
         const key = create === undefined ? label : encode.checkKey(label);
-        await this.#writer.call("configureSession", { label: key, settings: encoded, agent, persona });
+        await this.#writer.call("configureSession", { label: key, settings: encoded, agent, persona, by });
       },
     };
   }
@@ -458,8 +464,8 @@ export class SqliteStore implements Store {
         await this.#writer.call("syncHooks", { found: encodeHookFiles(found) });
         return this.#ledger.hooks.list();
       },
-      setEnabled: async (name, enabled) => {
-        await this.#writer.call("setHookEnabled", { name, enabled: Number(enabled) });
+      setEnabled: async (name, enabled, by = OWNER) => {
+        await this.#writer.call("setHookEnabled", { name, enabled: Number(enabled), by });
         return required(await this.#ledger.hooks.get(name));
       },
       record: async (run): Promise<Recorded> => {
@@ -507,6 +513,33 @@ export class SqliteStore implements Store {
 
   #progressStore(): Store["progress"] {
     return { ...this.#ledger.progress, set: async (progress) => this.#do("setProgress", progress) };
+  }
+
+  #tokenStore(): Store["tokens"] {
+    return {
+      ...this.#ledger.tokens,
+      create: async (token, by) => {
+        await this.#writer.call("createToken", encode.encodeToken(token, by));
+        return required(await this.#ledger.tokens.get(token.id));
+      },
+      revoke: async (id, by) => {
+        await this.#writer.call("revokeToken", { id, by });
+        return required(await this.#ledger.tokens.get(id));
+      },
+      used: async (id: string) => this.#do("noteTokenUsed", { id }),
+    };
+  }
+
+  #auditStore(): Store["audit"] {
+    return {
+      ...this.#ledger.audit,
+      append: async ({ detail, ...entry }) =>
+        this.#do("appendAudit", {
+          ...entry,
+          detail: encode.encodeJson(detail, "The detail of an audit entry"),
+        }),
+      noteMainToken: async (fingerprint: string) => this.#do("noteMainToken", { fingerprint }),
+    };
   }
 
   async #do<Name extends OperationName>(name: Name, input: Input<Name>): Promise<void> {

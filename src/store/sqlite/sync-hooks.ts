@@ -2,6 +2,7 @@ import type { Database } from "better-sqlite3";
 
 import type { HookState } from "../store.ts";
 import { operation, type Refusal } from "./operation.ts";
+import { actorCodec, prepareAudit, withToken } from "./audit.ts";
 import { prepareRecorder } from "./record-changes.ts";
 import { required } from "./row.ts";
 import { hookUnknown } from "./unknown.ts";
@@ -84,9 +85,9 @@ function prepareWrite(
   };
 }
 
-export const setHookEnabled = operation(record({ name: text, enabled: number }), (db) => {
-  const find = db.prepare<[string], { key: number; state: HookState; enabled: number }>(
-    "select key, state, enabled from hook where name = ?",
+export const setHookEnabled = operation(record({ name: text, enabled: number, by: actorCodec }), (db) => {
+  const find = db.prepare<[string], { key: number; state: HookState; enabled: number; digest: string }>(
+    "select key, state, enabled, digest from hook where name = ?",
   );
   const enable = db.prepare<[number], HookState>(
     `update hook set enabled = 1, failures = 0, run_error = null, opened_ms = null where key = ? returning state`,
@@ -95,11 +96,16 @@ export const setHookEnabled = operation(record({ name: text, enabled: number }),
     "update hook set enabled = 0 where key = ? returning state",
   );
   const changes = prepareRecorder(db);
-  return ({ name, enabled }): null | Refusal => {
+  const audit = prepareAudit(db);
+  return ({ name, enabled, by }, { nowMs }): null | Refusal => {
     const hook = find.get(name);
     if (hook === undefined) return hookUnknown(name);
     const state = (enabled === 0 ? disable : enable).pluck().get(hook.key)!;
     if (state !== hook.state || enabled !== hook.enabled) changes.hook(hook.key, state);
+    if (enabled === hook.enabled) return null;
+    const kind = enabled === 1 ? "hook.enable" : "hook.disable";
+    const detail = withToken({ digest: hook.digest }, by.token);
+    audit({ principal: by.principal, kind, object: name, detail, atMs: nowMs });
     return null;
   };
 });

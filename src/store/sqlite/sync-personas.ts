@@ -1,3 +1,4 @@
+import { prepareAudit, prepareLastOf } from "./audit.ts";
 import { operation } from "./operation.ts";
 import { json, list, record, text, textOrNull } from "./wire.ts";
 
@@ -5,6 +6,8 @@ import { json, list, record, text, textOrNull } from "./wire.ts";
 export const syncPersonas = operation(
   record({
     personas: list(record({ id: text, identity: json, permissions: json, mainSession: textOrNull })),
+    /** Of the personas and the other configured rights. */
+    digest: text,
   }),
   (db) => {
     const put = db.prepare(
@@ -16,11 +19,22 @@ export const syncPersonas = operation(
     );
     const known = db.prepare<[], string>("select id from persona").pluck();
     const remove = db.prepare("delete from persona where id = ?");
-    return ({ personas }, { nowMs }): null => {
-      for (const { id, identity, permissions, mainSession } of personas)
-        put.run(id, identity, permissions, mainSession, nowMs);
+    const audit = prepareAudit(db);
+    const lastOf = prepareLastOf(db);
+    return ({ personas, digest }, { nowMs }): null => {
+      const changed = personas
+        .filter(
+          ({ id, identity, permissions, mainSession }) =>
+            put.run(id, identity, permissions, mainSession, nowMs).changes > 0,
+        )
+        .map(({ id }) => id);
       const kept = new Set(personas.map(({ id }) => id));
-      for (const id of known.all()) if (!kept.has(id)) remove.run(id);
+      const removed = known.all().filter((id) => !kept.has(id));
+      for (const id of removed) remove.run(id);
+      const last = lastOf("config.personas") as { readonly digest: string } | undefined;
+      if (last?.digest === digest) return null;
+      const detail = { digest, changed, removed };
+      audit({ principal: "owner", kind: "config.personas", object: "config", detail, atMs: nowMs });
       return null;
     };
   },

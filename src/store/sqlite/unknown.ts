@@ -19,6 +19,7 @@ export const sessionUnknown = unknown(
   "session",
   "Run `cortex sessions` to list sessions.",
 );
+export const tokenUnknown = unknown("token_unknown", "token", "Run `cortex tokens list` to list tokens.");
 export const turnUnknown = unknown(
   "turn_unknown",
   "turn",

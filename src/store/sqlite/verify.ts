@@ -4,6 +4,7 @@ import type { Database } from "better-sqlite3";
 import type { TurnId } from "../../model/ids.ts";
 import { turnHash } from "../../model/turn-hash.ts";
 import type { Verdict } from "../store.ts";
+import { verifyAudit } from "./audit.ts";
 import { openForReading } from "./connection.ts";
 import { storeFailure, storeMissing } from "./failure.ts";
 import { checkDatabase, versionOf } from "./migrate.ts";
@@ -17,13 +18,29 @@ export function verifyDatabase(path: string): Verdict {
     const db = openForReading(path);
     try {
       checkDatabase(db, path);
-      return verifyTurns(db);
+      return verify(db);
     } finally {
       db.close();
     }
   } catch (error) {
     throw storeFailure(error, path);
   }
+}
+
+/** What a failed verification is about: `turn 01K…` or `audit entry 7`. */
+export function damagedPart(verdict: Extract<Verdict, { ok: false }>): string {
+  return "turn" in verdict ? `turn ${verdict.turn}` : `audit entry ${verdict.entry}`;
+}
+
+/** The first version of the schema with an audit log. */
+const FIRST_WITH_AUDIT = 22;
+
+/** Verifies all that is chained by hashes: the turns, then the audit log. */
+export function verify(db: Database): Verdict {
+  const turns = verifyTurns(db);
+  if (!turns.ok) return turns;
+  const audit = versionOf(db) < FIRST_WITH_AUDIT ? { ok: true as const, audited: 0 } : verifyAudit(db);
+  return audit.ok ? { ...turns, ...audit } : audit;
 }
 
 interface VerifiedRow {
@@ -49,7 +66,7 @@ const FIRST_WITH_PRUNING = 11;
  *
  * A pruned turn only has its hash, on which the hashes of the turns after it still depend.
  */
-export function verifyTurns(db: Database): Verdict {
+function verifyTurns(db: Database): TurnsVerdict {
   const prunedMs = versionOf(db) < FIRST_WITH_PRUNING ? "null" : "t.pruned_ms";
   const page = db.prepare<[number, number], VerifiedRow>(
     `select t.key, t.id, t.hash, t.depth, t.parent, t.tool_calls, ${prunedMs} as pruned_ms, p.hash as parent_hash,
@@ -76,6 +93,10 @@ export function verifyTurns(db: Database): Verdict {
     last = rows.at(-1)!.key;
   }
 }
+
+type TurnsVerdict =
+  | { readonly ok: true; readonly turns: number; readonly pruned: number }
+  | { readonly ok: false; readonly turn: TurnId; readonly problem: string };
 
 type Content = ReturnType<ReturnType<typeof prepareReadJournal>>;
 

@@ -33,7 +33,7 @@ export const VIEWS: Readonly<Record<string, string>> = {
            e.payload as payload_json, e.attachments as attachments_json, e.received_ms as received_at,
            e.differing as differing_redeliveries, e.seq, e.pruned_ms as pruned_at,
            p.kind as place_kind, e.mentions_me, (select c.id from event c where c.seq = e.cause) as cause_id,
-           e.depth, e.principal, e.label as label_json
+           e.depth, e.principal, e.label as label_json, e.token
     from event e left join place p on p.key = e.place left join message m on m.key = e.message`,
 
   attachments: `
@@ -161,6 +161,15 @@ export const VIEWS: Readonly<Record<string, string>> = {
            p.ended_ms as ended_at
     from relay_step p join relay r on r.key = p.relay left join item i on i.key = p.item
       left join session s on s.key = i.session left join run u on u.key = i.turn`,
+
+  tokens: `
+    select id, name, can as can_json, person, created_ms as created_at, expires_ms as expires_at,
+           revoked_ms as revoked_at, last_used_ms as last_used_at
+    from token`,
+
+  audit: `
+    select seq, at_ms as at, principal, kind, object, detail as detail_json, lower(hex(hash)) as hash
+    from audit_entry`,
 
   team_members: `
     select m.team, m.member, m.state as state_json, i.id as item_id, m.updated_ms as updated_at

@@ -8,6 +8,7 @@ export const teamRoutes = [
   route({
     method: "get",
     path: "/api/team",
+    needs: "read",
     summary: "Get the team: members with their tasks, projects, problems",
     query: TeamQuery,
     answers: { 200: schemas.Team },
@@ -18,6 +19,7 @@ export const teamRoutes = [
   route({
     method: "post",
     path: "/api/team/tasks",
+    needs: "send",
     summary: "Give a member a task",
     body: schemas.TeamTaskRequest,
     answers: { 201: schemas.TeamTask },
@@ -29,6 +31,7 @@ export const teamRoutes = [
   route({
     method: "post",
     path: "/api/team/adopt",
+    needs: "send",
     summary: "Let Cortex run a member",
     body: schemas.TeamAdoptRequest,
     answers: { 200: schemas.TeamAdopted },
@@ -40,6 +43,7 @@ export const teamRoutes = [
   route({
     method: "post",
     path: "/api/team/tick",
+    needs: "send",
     summary: "Trigger a heartbeat of one member or all",
     body: schemas.TeamTickRequest,
     answers: { 200: schemas.TeamTick },
@@ -51,6 +55,7 @@ export const teamRoutes = [
   route({
     method: "post",
     path: "/api/team/housekeeping",
+    needs: "send",
     summary: "Remove old finished tasks and session logs, and commit the change",
     answers: { 200: schemas.TeamHousekeeping },
     async handle(_, { cortex }) {
@@ -60,6 +65,7 @@ export const teamRoutes = [
   route({
     method: "get",
     path: "/api/team/briefing",
+    needs: "read",
     summary: "Get the briefing: progress, blockers, upcoming work",
     answers: { 200: schemas.TeamBriefing },
     async handle(_, { cortex }) {
@@ -69,6 +75,7 @@ export const teamRoutes = [
   route({
     method: "get",
     path: "/api/team/review",
+    needs: "read",
     summary: "Get the review: done today, blockers, next",
     answers: { 200: schemas.TeamReview },
     async handle(_, { cortex }) {

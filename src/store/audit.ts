@@ -1,0 +1,69 @@
+import type { Json } from "../model/json.ts";
+import type { Listed, ListOptions } from "./list.ts";
+
+/**
+ * The audit log: every decision of a person and every change of rights, in the order in which they were made. An entry
+ * is part of the commit that it records, is never changed or pruned, and is chained to the one before it by its hash.
+ *
+ * It names what was decided, never the text that it was about, which can be pruned.
+ */
+export interface AuditReads {
+  /** Newest first. */
+  list(options?: ListOptions & AuditFilter): Promise<Listed<AuditEntry>>;
+}
+
+export interface AuditStore extends AuditReads {
+  /** Records what no row of the store stands for. Unlike other verbs, a repeated call records it again. */
+  append(entry: NewAuditEntry): Promise<void>;
+
+  /** Records that the main token is another one than the last time. Unchanged: does nothing. */
+  noteMainToken(fingerprint: string): Promise<void>;
+}
+
+export type AuditKind =
+  | "approval.approve"
+  | "approval.deny"
+  | "approval.expire"
+  | "auth.failures"
+  | "config.personas"
+  | "hook.disable"
+  | "hook.enable"
+  | "login"
+  | "question.answer"
+  | "question.deny"
+  | "question.expire"
+  | "token.create"
+  | "token.main"
+  | "token.revoke"
+  | "trust.clear";
+
+/** Who decided. */
+export interface Actor {
+  /** The person, or `agent:<id>`. */
+  readonly principal: string;
+  /** The name of the token that they used. Undefined: the main token, or none. */
+  readonly token?: string;
+}
+
+export interface NewAuditEntry {
+  /** Who decided. `cortex`: nobody did, in time. */
+  readonly principal: string;
+  readonly kind: AuditKind;
+  /** The id or name of what it is about. */
+  readonly object: string;
+  readonly detail: Json;
+}
+
+export interface AuditEntry extends NewAuditEntry {
+  /** From 1, without gaps. */
+  readonly seq: number;
+  readonly atMs: number;
+  /** Hexadecimal. See audit-hash.ts of the model. */
+  readonly hash: string;
+}
+
+export interface AuditFilter {
+  /** Inclusive. */
+  readonly sinceMs?: number;
+  readonly principal?: string;
+}
