@@ -44,7 +44,7 @@ export function createBashTool(limits: ProgramLimits): Tool {
     trust: { untrusted: true, private: true },
     timeoutMs: toolTimeoutMs(limits),
     run: ({ command, timeoutMs = limits.defaultTimeoutMs }, context) =>
-      runProgram({ file: "/bin/sh", args: ["-c", START_SHELL, command], timeoutMs }, context, limits),
+      runProgram({ script: START_SHELL, args: [command], timeoutMs }, context, limits),
   });
 }
 
