@@ -103,7 +103,10 @@ export function memoryOfFolders(pid: number, folders: readonly string[]): number
     if (readlinkSync(`${PROC}/${pid}/ns/mnt`) === own) return 0;
     return folders
       .map((folder) => statfsSync(`${PROC}/${pid}/root${folder}`))
-      .reduce((sum, { type, blocks, bfree, bsize }) => sum + (type === TMPFS ? (blocks - bfree) * bsize : 0), 0);
+      .reduce(
+        (sum, { type, blocks, bfree, bsize }) => sum + (type === TMPFS ? (blocks - bfree) * bsize : 0),
+        0,
+      );
   } catch {
     return 0; // it has ended
   }

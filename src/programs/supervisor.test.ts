@@ -148,13 +148,16 @@ test.runIf(isLinux)("a command that starts too many processes is ended with all 
   expect(pids.filter(isRunning)).toEqual([]);
 });
 
-test.runIf(isLinux)("a command that takes too much CPU time is ended, also over several processes", async () => {
-  const script = "for i in 1 2 3; do (while :; do :; done) & done; wait";
-  const end = await run(script, folder(), { limits: { cpuSeconds: 1 } });
-  expect(end.limit).toBe(
-    "The command used more than 1 s of CPU time and was ended. (Limit `cpuSeconds`: 1, in the agent's `limits`.)",
-  );
-});
+test.runIf(isLinux)(
+  "a command that takes too much CPU time is ended, also over several processes",
+  async () => {
+    const script = "for i in 1 2 3; do (while :; do :; done) & done; wait";
+    const end = await run(script, folder(), { limits: { cpuSeconds: 1 } });
+    expect(end.limit).toBe(
+      "The command used more than 1 s of CPU time and was ended. (Limit `cpuSeconds`: 1, in the agent's `limits`.)",
+    );
+  },
+);
 
 test("a file that grows without end is cut off", async () => {
   const at = folder();
@@ -212,7 +215,10 @@ test.runIf(isLinux)("leftovers of this home are killed at the start, those of ot
     }).environment;
   const own = leftover({ PATH: "/usr/bin:/bin", ...marked(home) });
   const foreign = leftover({ PATH: "/usr/bin:/bin", ...marked(other) });
-  const unmarked = leftover({ PATH: "/usr/bin:/bin", OTHER: `${CALL_VARIABLE}=${marked(home)[CALL_VARIABLE]}` });
+  const unmarked = leftover({
+    PATH: "/usr/bin:/bin",
+    OTHER: `${CALL_VARIABLE}=${marked(home)[CALL_VARIABLE]}`,
+  });
   const lines: string[] = [];
   await new Supervisor(home).endLeftovers((line) => lines.push(line));
   expect(lines).toEqual([`Killing process ${own}, left behind by a command when Cortex was killed`]);

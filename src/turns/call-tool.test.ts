@@ -1,3 +1,5 @@
+import { tmpdir } from "node:os";
+
 import { expect, test } from "vitest";
 
 import { loadFiles } from "../../test/support/config-home.ts";
@@ -12,6 +14,7 @@ import type { Json } from "../model/json.ts";
 import { type CallBlock, callsOf } from "../model/message.ts";
 import { OFFLINE_PROFILE } from "../model/profile.ts";
 import { lookUp } from "../personas/lookup.ts";
+import { openBounds } from "./bounds.ts";
 import { sandboxMode } from "./sandbox.ts";
 import type { Tool, ToolOutcome, ToolResult } from "../model/tool.ts";
 import { NO_TOOL_HOOKS } from "../model/tool-hook.ts";
@@ -23,6 +26,7 @@ const pinned = { system: "", tools: [], profile: "fast" };
 const QUESTION: ToolOutcome = { kind: "suspend", waitKind: "question", detail: { text: "Well?" } };
 
 const { config } = await loadFiles({});
+const bounds = openBounds({ home: tmpdir(), config: () => config, log: () => {} });
 const setup = lookUp(config, "main" as AgentId, "atlas" as PersonaId);
 let minted = 0;
 
@@ -93,6 +97,7 @@ function parts(
         sandbox: () => undefined,
         lookAgain: async () => {},
       },
+      bounds,
       // No trust is known, and none is noted.
       store: {
         sessions: { get: async () => undefined, configure: async () => {} },

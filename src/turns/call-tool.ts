@@ -15,12 +15,12 @@ import type { ToolHooks } from "../model/tool-hook.ts";
 import { type Mark, readTrust } from "../model/trust.ts";
 import type { Store } from "../store/store.ts";
 import { APPROVAL_MS, type Asked, hashOfCall, resolve } from "./approval.ts";
-import { type Gate, judgeCall, marksOf, marksOfResult } from "./gate.ts";
+import { codeModeFor, type Gate, judgeCall, marksOf, marksOfResult } from "./gate.ts";
 import type { Suspension } from "./journal.ts";
 import type { RunWork } from "./prepare.ts";
 import { attachedFiles } from "./query.ts";
 import { runTool } from "./run-tool.ts";
-import { markSession, toolEnvironment } from "./setup.ts";
+import { isByOthers, markSession, toolEnvironment } from "./setup.ts";
 import type { TurnPorts } from "./turn-ports.ts";
 
 /** How many requests to people one turn may have open. */
@@ -41,7 +41,10 @@ export interface CallingRun {
     | "items"
     | "attachedBefore"
   >;
-  readonly ports: Pick<TurnPorts, "clock" | "mintId" | "redact" | "environment" | "settings" | "sandbox"> & {
+  readonly ports: Pick<
+    TurnPorts,
+    "clock" | "mintId" | "redact" | "environment" | "settings" | "sandbox" | "bounds"
+  > & {
     readonly store: {
       readonly sessions: Pick<Store["sessions"], "get" | "configure">;
       readonly approvals: Pick<Store["approvals"], "get" | "use">;
@@ -79,7 +82,7 @@ function gateOf({ work, ports, hooks }: CallingRun): Gate {
   const { session } = work.claim.lease;
   return {
     permissions: work.permissions(),
-    codeMode: ports.sandbox.mode().effective,
+    codeMode: codeModeFor(ports.sandbox.mode().effective, { isByOthers: isByOthers(work.items) }),
     readTrust: async () => readTrust((await ports.store.sessions.get(session))?.settings ?? {}),
     hooks: hooks(),
   };
@@ -270,6 +273,7 @@ function contextOf({ call, ordinal }: Step, { work, ports, signal }: CallingRun)
     ],
     environment: toolEnvironment(ports.environment, { names: permissions.credentials, variable }),
     sandbox: ports.sandbox.sandbox(),
+    bounds: ports.bounds.of({ id: setup.id, limits: setup.agent.limits, workspace: folders.workspace }),
     permissions,
     delegable: work.delegable(),
     callId: call.id,

@@ -6,7 +6,7 @@ import type { Permissions } from "../model/permissions.ts";
 import type { Tool, ToolContext } from "../model/tool.ts";
 import { type BeforeCall, NO_TOOL_HOOKS, type ToolHooks } from "../model/tool-hook.ts";
 import type { Trust } from "../model/trust.ts";
-import { type CodeMode, type Gate, judgeCall, marksOf, marksOfResult } from "./gate.ts";
+import { type CodeMode, codeModeFor, type Gate, judgeCall, marksOf, marksOfResult } from "./gate.ts";
 
 const NOTHING_KNOWN: Trust = { untrusted: false, private: false, outward: false };
 const CONTEXT = {} as ToolContext; // handed on to hooks, and looked at by nobody else
@@ -179,4 +179,23 @@ test("what lies in the folders may be anybody's words, except where the owner le
   expect(await judge(reading, { mode: "plain" })).toMatchObject({ marks: ["private"] });
   const fetching = { trust: { untrusted: true, outward: true } } as const;
   expect(await judge(fetching, { mode: "plain" })).toMatchObject({ marks: ["untrusted", "outward"] });
+});
+
+test.each([
+  ["sandboxed", "sandboxed", "sandboxed"],
+  ["asks", "asks", "owner-only"],
+  ["plain", "plain", "owner-only"],
+  ["refuses", "refuses", "refuses"],
+] as const)("commands that are %s: %s for the owner, %s for others", (mode, owners, others) => {
+  expect(codeModeFor(mode, { isByOthers: false })).toBe(owners);
+  expect(codeModeFor(mode, { isByOthers: true })).toBe(others);
+});
+
+test("without a sandbox, others run no commands, whatever may be approved", async () => {
+  const code = { runsCode: true, trust: { untrusted: true, private: true } } as const;
+  expect(await judge(code, { mode: "owner-only" })).toMatchObject({
+    kind: "refuse",
+    reason: expect.stringContaining("messages from others than the owner"),
+  });
+  expect(await judge({}, { mode: "owner-only" })).toMatchObject({ kind: "make" });
 });

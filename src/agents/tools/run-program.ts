@@ -46,7 +46,9 @@ export async function runProgram(
   const { workspace: folder, environment, bounds, sandbox } = context;
   const limited = bounds === undefined ? script : shellLimits(bounds.limits) + script;
   const args = ["-c", limited, ...values];
-  const program = await inSandbox({ file: "/bin/sh", args, folder, environment, needs }, context, { drainMs });
+  const program = await inSandbox({ file: "/bin/sh", args, folder, environment, needs }, context, {
+    drainMs,
+  });
   await using _ = program.guard;
   await using output = new CommandOutput(context, maxFileBytes);
   const end = await runGroup({
