@@ -43,6 +43,9 @@ export const MAX_RETURNS = 100_000;
 export const MAX_GATHER_MS = 60_000;
 /** How long a sub-agent may take. */
 export const MAX_SUB_AGENT_MS = 86_400_000;
+/** How much CPU time one command may take, and how large files and folders may be: what a shell can count. */
+const MAX_CPU_SECONDS = 31_536_000;
+const MAX_MB = 1_000_000_000;
 /** How many people may be paired. */
 export const MAX_PAIRED = 10_000;
 
@@ -108,8 +111,15 @@ const limits = z
     wallClockMs: whole(1_000, "Time limit per turn over all its attempts, in ms.").default(3_600_000),
     repeatedCalls: whole(1, "How often a turn may repeat the same tool call.").default(5),
     silenceMs: whole(1, "How long a model may stall before the request is retried, in ms.").default(600_000),
+    memoryMb: whole(1, "Memory of all commands of the agent that run at the same time, in MB.")
+      .max(MAX_MB)
+      .default(1_536),
+    processes: whole(1, "Processes of all commands of the agent that run at the same time.").default(256),
+    cpuSeconds: whole(1, "CPU time of one command, in seconds.").max(MAX_CPU_SECONDS).default(600),
+    openFiles: whole(16, "Files that one process of a command may have open.").default(4_096),
+    fileMb: whole(1, "Largest file that a command may write, in MB.").max(MAX_MB).default(1_024),
   })
-  .describe("Limits for one turn of the agent.");
+  .describe("Limits for one turn of the agent, and for the commands it runs.");
 
 export const agentEntrySchema = z
   .strictObject({
@@ -437,6 +447,19 @@ export const cortexSchema = z
         usdPerDay: usd("Daily cost limit of all relays, in USD. Default: no limit.").exactOptional(),
       })
       .describe("Agents that pass one artifact along.")
+      .prefault({}),
+    quota: z
+      .strictObject({
+        workspaceMb: whole(1, "Maximum size of an agent's workspace, in MB.").max(MAX_MB).default(4_096),
+        homeMb: whole(1, "Maximum size of the home without workspaces, in MB.").max(MAX_MB).default(8_192),
+        warnAt: z
+          .number()
+          .min(0)
+          .max(1)
+          .describe("Fraction of a limit from which Cortex warns, from 0 to 1.")
+          .default(0.8),
+      })
+      .describe("Disk space. At a limit, agents write no files and run no commands.")
       .prefault({}),
     sandbox: z
       .enum(["auto", "require", "off"])

@@ -12,6 +12,7 @@ import { type Configured, readConfigured } from "../config/configured.ts";
 import { type Check, fail, ok, refusalBy, warn } from "../feature/check.ts";
 import type { CheckedHome, Feature } from "../feature/feature.ts";
 import { pingProfile, type PingProblem } from "./ping.ts";
+import { checkQuotas } from "./check-quotas.ts";
 import { checkPort } from "./check-machine.ts";
 import { describeSandbox, findBubblewrap, sandboxMode, type SandboxMode } from "../turns/sandbox.ts";
 import { describeUnset, isSet, unsetVariables } from "../config/unset-variables.ts";
@@ -32,10 +33,11 @@ export async function checkConfig(sources: ConfigCheck): Promise<Check[]> {
     return [refusalBy("config", error)];
   }
   const { config, variable } = configured;
-  const [profiles, agents, found] = await Promise.all([
+  const [profiles, agents, found, quotas] = await Promise.all([
     checkProfiles(configured, sources.request),
     checkAgents({ ...sources, config, variable }),
     findBubblewrap(sources.environment),
+    checkQuotas(sources.home, config),
   ]);
   return [
     ok("config", "valid"),
@@ -51,6 +53,7 @@ export async function checkConfig(sources: ConfigCheck): Promise<Check[]> {
     ...checkVariables(config, variable),
     ...checkFolders(config),
     ...(await Promise.all(sources.features.flatMap(({ check }) => check?.(sources) ?? []))).flat(),
+    ...quotas,
     checkSandbox(sandboxMode(config.sandbox, found)),
     ...(sources.isServed ? [] : [await checkPort(config.server)]),
   ];

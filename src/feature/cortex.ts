@@ -12,6 +12,7 @@ import type { Spans } from "../model/spans.ts";
 import type { ToolResult } from "../model/tool.ts";
 import type { Store, StoredSession } from "../store/store.ts";
 import type { CoolDown } from "../turns/choose-profile.ts";
+import type { QuotaUse } from "../turns/quotas.ts";
 import type { SandboxMode } from "../turns/sandbox.ts";
 import type { Live } from "./live.ts";
 import type { Outcome } from "./outcomes.ts";
@@ -39,6 +40,8 @@ export interface Cortex extends Apis, AsyncDisposable {
   unsetVariables(): readonly UnsetVariable[];
   /** The sandbox of agents' commands. */
   sandbox(): SandboxMode;
+  /** The disk space that the home and the agents' workspaces take. */
+  quotas(): Promise<readonly QuotaUse[]>;
   /** The number of unfinished turns that the previous process left. */
   readonly resumed: number;
 

@@ -40,6 +40,7 @@ const FINE: Measures = {
   coolDowns: [],
   usageReached: [],
   unsetVariables: [],
+  quotas: [],
   streams: 1,
 };
 
@@ -136,6 +137,7 @@ test("of many hooks that are broken, some are named", async () => {
     streams: 0,
     coolDowns: [],
     unsetVariables: [],
+    quotas: [],
   });
   expect(hooks).toMatchObject({
     active: 1,
@@ -170,6 +172,7 @@ test("health tells the ages of what waits, runs and may have arrived", async () 
     streams: 2,
     coolDowns: [],
     unsetVariables: [],
+    quotas: [],
   };
   const health = await readHealth({ ...parts, startedAtMs: START_MS });
   expect(health).toMatchObject({

@@ -1,6 +1,7 @@
 /** The health of a running Cortex: its measures and a list of problems. */
 import { count } from "../model/count.ts";
 import { readMeasures, type MeasuredCortex, type Measures } from "./measure.ts";
+import { describeQuota, hintFor } from "../turns/quotas.ts";
 import { describeUnset } from "../config/unset-variables.ts";
 
 export interface Health extends Measures {
@@ -45,6 +46,7 @@ export function findProblems(measures: Measures): HealthProblem[] {
     ...brokenHooks(measures),
     ...usedUp(measures),
     ...measures.unsetVariables.map(describeUnset),
+    ...lowQuotas(measures),
     ...slowLoop(measures),
     ...machine(measures),
   ];
@@ -122,6 +124,12 @@ function* usedUp({ usageReached }: Measures): Generator<HealthProblem> {
       problem: `Daily limit reached: ${what}`,
       hint: `Further model calls wait until midnight. To continue now, raise \`usage.${setting}\` (${limit}) in cortex.json. \`cortex costs\` shows the usage.`,
     };
+  }
+}
+
+function* lowQuotas({ quotas }: Measures): Generator<HealthProblem> {
+  for (const use of quotas.filter(({ state }) => state !== "ok")) {
+    yield { problem: describeQuota(use), hint: hintFor(use) };
   }
 }
 

@@ -8,6 +8,7 @@ import { hasCode } from "../model/error-code.ts";
 import { dayStart } from "../model/day.ts";
 import type { Counts, HookState, Ledger, Pulse, StoredHook } from "../store/store.ts";
 import type { CoolDown } from "../turns/choose-profile.ts";
+import type { QuotaUse } from "../turns/quotas.ts";
 import { limitsReached, type UsageReached } from "../turns/limits.ts";
 import type { LoopDelay } from "../feature/route.ts";
 import type { UnsetVariable } from "../config/unset-variables.ts";
@@ -42,6 +43,8 @@ export interface Measures extends Vitals {
   readonly usageReached: readonly UsageReached[];
   /** Variables that settings refer to but that are not set. */
   readonly unsetVariables: readonly UnsetVariable[];
+  /** The disk space that the home and the agents' workspaces take. */
+  readonly quotas: readonly QuotaUse[];
 }
 
 export interface CoolingProfile {
@@ -80,10 +83,12 @@ export interface MeasuredCortex {
   readonly streams: number;
   readonly coolDowns: readonly CoolDown[];
   readonly unsetVariables: readonly UnsetVariable[];
+  readonly quotas: readonly QuotaUse[];
 }
 
 export async function readMeasures(parts: MeasuredCortex): Promise<Measures> {
-  const { ledger, config, home, nowMs, startedAtMs, loop, streams, coolDowns, unsetVariables } = parts;
+  const { ledger, config, home, nowMs, startedAtMs, loop, streams, coolDowns, unsetVariables, quotas } =
+    parts;
   const [counts, pulse, hooks, used, vitals] = await Promise.all([
     ledger.counts(),
     ledger.pulse(nowMs),
@@ -111,6 +116,7 @@ export async function readMeasures(parts: MeasuredCortex): Promise<Measures> {
     }),
     usageReached: limitsReached(used, config.usage),
     unsetVariables,
+    quotas,
   };
 }
 

@@ -117,7 +117,7 @@ export const insightRoutes = [
   }),
 ];
 
-function healthOf({ cortex, clock, startedAtMs, loop, streams }: RouteContext) {
+async function healthOf({ cortex, clock, startedAtMs, loop, streams }: RouteContext) {
   return readHealth({
     ledger: cortex.store,
     config: cortex.config(),
@@ -128,5 +128,6 @@ function healthOf({ cortex, clock, startedAtMs, loop, streams }: RouteContext) {
     streams: streams.size,
     coolDowns: cortex.coolDowns(),
     unsetVariables: cortex.unsetVariables(),
+    quotas: await cortex.quotas(),
   });
 }

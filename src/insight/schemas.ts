@@ -162,6 +162,18 @@ const Health = Alive.extend({
     .array(z.object({ setting: z.string(), variable: z.string(), effect: z.string() }))
     .readonly()
     .describe("Variables that settings refer to but that are not set, and the effect."),
+  quotas: z
+    .array(
+      z.object({
+        kind: z.enum(["home", "workspace"]),
+        path: z.string(),
+        usedBytes: z.number(),
+        limitBytes: z.number(),
+        state: z.enum(["ok", "low", "full"]),
+      }),
+    )
+    .readonly()
+    .describe("Disk space of the home and of the agents' workspaces, with its limits."),
 });
 
 const Costs = z.object({
@@ -216,6 +228,11 @@ const Agent = z.object({
     wallClockMs: z.number(),
     repeatedCalls: z.number(),
     silenceMs: z.number(),
+    memoryMb: z.number(),
+    processes: z.number(),
+    cpuSeconds: z.number(),
+    openFiles: z.number(),
+    fileMb: z.number(),
   }),
 });
 const Persona = z.object({

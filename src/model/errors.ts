@@ -53,6 +53,7 @@ export type ErrorCode =
   | "query_timeout"
   | "query_too_large"
   | "queue_mode_unknown"
+  | "quota_exceeded"
   | "relay_unknown"
   | "request_invalid"
   | "route_unknown"

@@ -1,3 +1,4 @@
+import type { Bounds } from "./bounds.ts";
 import type { AgentId, RunId, TurnId } from "./ids.ts";
 import type { Json } from "./json.ts";
 import type { Permissions } from "./permissions.ts";
@@ -73,6 +74,8 @@ export interface ToolContext {
   readonly labels?: ToolLabels | undefined;
   /** Isolates programs from the rest of the machine. Absent: no isolation. */
   readonly sandbox?: Sandbox | undefined;
+  /** What the agent may use of this machine. Absent: anything. */
+  readonly bounds?: Bounds | undefined;
   /** Aborts with the turn or on timeout. The tool must stop everything it started. */
   readonly signal: AbortSignal;
 }

@@ -3,11 +3,12 @@
  *
  * Children can keep a program's output open after it exits, and can ignore SIGTERM. So every wait here is bounded and
  * followed by a harsher measure; the last is to stop reading. Processes that leave the group on purpose are out of reach
- * here; the sandbox contains them.
+ * here; the watch finds them, and the sandbox contains them.
  */
 import { once } from "node:events";
 import { setTimeout as after } from "node:timers/promises";
 
+import type { ProgramWatch } from "../model/bounds.ts";
 import { hasCode } from "../model/error-code.ts";
 import { launch, type Program } from "./launch.ts";
 
@@ -20,6 +21,8 @@ interface GroupCommand extends Program {
   readonly drainMs: number;
   /** Standard input. Absent: none. */
   readonly input?: string;
+  /** Bounds it, and ends what leaves the group. Absent: nothing does. */
+  readonly watch?: ProgramWatch | undefined;
   /** Called with the group's id once it runs. Must not throw. */
   onBegun?(group: number): void;
   /** The next chunk is read after this resolves, so a fast program has to wait. Must not reject. */
@@ -33,12 +36,15 @@ export interface GroupEnd {
   readonly exitCode: number | undefined;
   readonly signal: NodeJS.Signals | undefined;
   readonly stopped: "timeout" | "aborted" | undefined;
+  /** The limit for which it was killed, as a sentence. Only with a watch. */
+  readonly limit?: string | undefined;
 }
 
 /** Rejects only if the program cannot be started. */
 export async function runGroup(command: GroupCommand): Promise<GroupEnd> {
-  const { graceMs, drainMs } = command;
-  const child = launch(command, [
+  const { graceMs, drainMs, watch } = command;
+  const environment = { ...command.environment, ...watch?.environment };
+  const child = launch({ ...command, environment }, [
     command.input === undefined ? "ignore" : "pipe",
     "pipe",
     command.onErrors === undefined ? "ignore" : "pipe",
@@ -58,6 +64,7 @@ export async function runGroup(command: GroupCommand): Promise<GroupEnd> {
   await once(child, "spawn");
   const { pid: group, stdin, stdout, stderr } = child;
   if (group === undefined) throw new Error("A process that was spawned has an id");
+  watch?.begin(group);
   command.onBegun?.(group);
   stdin?.on("error", () => {}); // the program need not read its input
   stdin?.end(command.input);
@@ -66,15 +73,21 @@ export async function runGroup(command: GroupCommand): Promise<GroupEnd> {
     stderr && drain(stderr, async (chunk) => command.onErrors?.(chunk)),
   ]);
 
-  end.stopped = await stopOrEnd(exited, command);
+  const stop = await stopOrEnd(exited, command);
+  Object.assign(end, stop);
   if (end.stopped !== undefined) {
     signalGroup(group, "SIGTERM");
+    await watch?.terminate();
     await within(Promise.all([exited, drained]), graceMs);
+  }
+  if (stop !== undefined) {
     signalGroup(group, "SIGKILL");
+    await watch?.end(0);
     await within(exited, graceMs);
   }
   await within(drained, drainMs);
   signalGroup(group, "SIGKILL");
+  await watch?.end(stop === undefined ? graceMs : 0);
   await within(drained, drainMs);
   stdout?.destroy();
   stderr?.destroy();
@@ -82,17 +95,24 @@ export async function runGroup(command: GroupCommand): Promise<GroupEnd> {
   return end;
 }
 
+/** What exceeds a limit would exceed it further, so it gets no time to end. */
+type Stop = Pick<GroupEnd, "limit"> | Pick<GroupEnd, "stopped">;
+
 /** Undefined: it exited on its own. */
 async function stopOrEnd(
   exited: Promise<void>,
-  { signal, timeoutMs }: GroupCommand,
-): Promise<GroupEnd["stopped"]> {
+  { signal, timeoutMs, watch }: GroupCommand,
+): Promise<Stop | undefined> {
   const settled = new AbortController();
-  const timeout = after(timeoutMs, "timeout" as const, { signal: settled.signal });
-  const aborted = once(signal, "abort", { signal: settled.signal }).then(() => "aborted" as const);
+  const timeout = after(timeoutMs, { stopped: "timeout" } as const, { signal: settled.signal });
+  const aborted = once(signal, "abort", { signal: settled.signal }).then(
+    () => ({ stopped: "aborted" }) as const,
+  );
+  const ends = [exited.then(() => undefined), timeout, aborted];
   try {
-    if (signal.aborted) return "aborted";
-    return await Promise.race([exited.then(() => undefined), timeout, aborted]);
+    if (signal.aborted) return { stopped: "aborted" };
+    const exceeded = watch?.exceeded.then((limit) => ({ limit }));
+    return await Promise.race(exceeded === undefined ? ends : [...ends, exceeded]);
   } finally {
     settled.abort();
     await Promise.allSettled([timeout, aborted]);

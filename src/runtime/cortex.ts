@@ -31,6 +31,7 @@ import { databasePath, makeHome } from "../config/home.ts";
 import { Live } from "../feature/live.ts";
 import { sendMessage } from "../intake/messages.ts";
 import { Outcomes } from "../feature/outcomes.ts";
+import { type Boundaries, openBounds } from "../turns/bounds.ts";
 import { openSandbox, type SandboxWatch } from "../turns/sandbox.ts";
 import { followSecrets } from "./secrets.ts";
 import { say } from "../intake/say.ts";
@@ -126,6 +127,8 @@ interface Foundation extends Pick<CortexOptions, "tools" | "flags"> {
 async function start(base: Foundation): Promise<Cortex> {
   const { home, environment, store, settings, live } = base;
   const open = new OpenFeatures();
+  const bounds = openBounds({ home, config: () => settings.config(), log: base.log });
+  await bounds.endLeftovers();
   const sandbox = await openSandbox({
     home,
     environment,
@@ -133,7 +136,7 @@ async function start(base: Foundation): Promise<Cortex> {
     sharedFolders: () => open.sharedFolders(),
   });
   await followConfig(base, { sandbox, open });
-  const parts = connect(base, { sandbox, open });
+  const parts = connect(base, { sandbox, bounds, open });
   const { ports, broker, sender, coolDowns } = parts;
   await open.open(base.features, ports);
   const active = await store.runs.active({ limit: MAX_RESUMED });
@@ -157,6 +160,7 @@ async function start(base: Foundation): Promise<Cortex> {
     coolDowns: () => coolDowns.list(),
     unsetVariables: () => unsetVariables(settings.config(), settings.variable),
     sandbox: sandbox.mode,
+    quotas: bounds.quotas,
     send: (message) => sendMessage(message, ports),
     say: (message) => say(message, ports),
     outcome: (item, signal) => ports.outcomes.wait(item, signal),
@@ -173,12 +177,13 @@ const MAX_RESUMED = 1_000;
 /** What is opened before the ports exist. */
 interface Opened {
   readonly sandbox: SandboxWatch;
+  readonly bounds: Boundaries;
   readonly open: OpenFeatures;
 }
 
 async function followConfig(
   { store, settings, log, watch }: Foundation,
-  { sandbox, open }: Opened,
+  { sandbox, open }: Omit<Opened, "bounds">,
 ): Promise<void> {
   await recordPersonas(store, settings.config());
   watch(() => {
@@ -198,7 +203,7 @@ interface Connected {
   readonly coolDowns: CoolDowns;
 }
 
-function connect(base: Foundation, { sandbox, open }: Opened): Connected {
+function connect(base: Foundation, { sandbox, bounds, open }: Opened): Connected {
   const { home, environment, clock, log, redact, store, settings, live, features } = base;
   const mintId = createUlidSource(clock);
   const holder = `${hostname()}/${process.pid}/${mintId()}`;
@@ -251,6 +256,7 @@ function connect(base: Foundation, { sandbox, open }: Opened): Connected {
     redact,
     coolDowns,
     sandbox,
+    bounds,
     features: open,
     tools: () => (tools ??= makeTools(base, ports)),
     windowOf,

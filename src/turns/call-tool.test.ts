@@ -1,3 +1,5 @@
+import { tmpdir } from "node:os";
+
 import { expect, test } from "vitest";
 
 import { loadFiles } from "../../test/support/config-home.ts";
@@ -14,6 +16,7 @@ import { OFFLINE_PROFILE } from "../model/profile.ts";
 import { OWNER_PRINCIPAL } from "../model/principal.ts";
 import { FileLabels } from "../personas/file-labels.ts";
 import { lookUp } from "../personas/lookup.ts";
+import { openBounds } from "./bounds.ts";
 import { sandboxMode } from "./sandbox.ts";
 import type { Tool, ToolOutcome, ToolResult } from "../model/tool.ts";
 import { NO_TOOL_HOOKS } from "../model/tool-hook.ts";
@@ -44,6 +47,7 @@ const NO_LABELS = new WorkLabels(
 );
 
 const { config } = await loadFiles({});
+const bounds = openBounds({ home: tmpdir(), config: () => config, log: () => {} });
 const setup = lookUp(config, "main" as AgentId, "atlas" as PersonaId);
 let minted = 0;
 
@@ -115,6 +119,7 @@ function parts(
         sandbox: () => undefined,
         lookAgain: async () => {},
       },
+      bounds,
       // No trust is known, and none is noted.
       store: {
         sessions: { get: async () => undefined, configure: async () => {} },

@@ -15,13 +15,13 @@ import type { ToolHooks } from "../model/tool-hook.ts";
 import { isWithin, type Label, OWNERS, readTrust, type Trust } from "../model/trust.ts";
 import type { Store } from "../store/store.ts";
 import { APPROVAL_MS, type Asked, hashOfCall, resolve } from "./approval.ts";
-import { broughtBefore, broughtBy, type Gate, judgeCall } from "./gate.ts";
+import { broughtBefore, broughtBy, codeModeFor, type CodeMode, type Gate, judgeCall } from "./gate.ts";
 import type { Suspension } from "./journal.ts";
 import type { RunWork } from "./prepare.ts";
 import { attachedFiles } from "./query.ts";
 import { runTool } from "./run-tool.ts";
 import { RunLabels } from "./run-labels.ts";
-import { labelSession, toolEnvironment } from "./setup.ts";
+import { isByOthers, labelSession, toolEnvironment } from "./setup.ts";
 import type { TurnPorts } from "./turn-ports.ts";
 
 /** How many requests to people one turn may have open. */
@@ -43,7 +43,10 @@ export interface CallingRun {
     | "attachedBefore"
     | "labels"
   >;
-  readonly ports: Pick<TurnPorts, "clock" | "mintId" | "redact" | "environment" | "settings" | "sandbox"> & {
+  readonly ports: Pick<
+    TurnPorts,
+    "clock" | "mintId" | "redact" | "environment" | "settings" | "sandbox" | "bounds"
+  > & {
     readonly store: {
       readonly sessions: Pick<Store["sessions"], "get" | "configure">;
       readonly approvals: Pick<Store["approvals"], "get" | "use">;
@@ -78,13 +81,17 @@ export async function callTool(call: CallBlock, ordinal: number, run: CallingRun
 
 /** What judges the calls of a run. */
 function gateOf(run: CallingRun): Gate {
-  const { work, ports, hooks } = run;
+  const { work, hooks } = run;
   return {
     permissions: work.permissions(),
-    codeMode: ports.sandbox.mode().effective,
+    codeMode: codeModeOf(run),
     readTrust: () => trustOfSession(run),
     hooks: hooks(),
   };
+}
+
+function codeModeOf({ work, ports }: CallingRun): CodeMode {
+  return codeModeFor(ports.sandbox.mode().effective, { isByOthers: isByOthers(work.items) });
 }
 
 async function trustOfSession({ work, ports }: CallingRun): Promise<Trust> {
@@ -128,7 +135,7 @@ async function goOn(step: Step, run: CallingRun): Promise<CallOutcome> {
       return makeAgain(step, requestOf(asked).args, asked.notes, run);
     case "make": {
       if (tool === undefined) return finish("error", toolUnknown(call.name, work.tools), step, run);
-      await label(broughtBefore(tool, ports.sandbox.mode().effective, asked.notes), run);
+      await label(broughtBefore(tool, codeModeOf(run), asked.notes), run);
       const isFirst = await ports.store.approvals.use(work.claim.lease, work.claim.run, asked.approval);
       const { args } = resolved;
       return isFirst
@@ -207,7 +214,7 @@ async function make(
   if (outcome.kind === "suspend") return wait(suspensionOf(step, outcome, run), run);
   const { result } = outcome;
   const added = await run.hooks().after({ tool: step.tool.name, params, context }, result);
-  const brought = broughtBy(step.tool, run.ports.sandbox.mode().effective, result, added);
+  const brought = broughtBy(step.tool, codeModeOf(run), result, added);
   await label(brought, run); // before the model reads it
   await run.work.labels.keepOutput(context, brought);
   const text = [result.text, ...notes, ...added].join("\n\n");
@@ -285,6 +292,7 @@ function contextOf({ call, ordinal }: Step, run: CallingRun): ToolContext {
     environment: toolEnvironment(ports.environment, { names: permissions.credentials, variable }),
     labels: new RunLabels(work.labels, () => trustOfSession(run)),
     sandbox: ports.sandbox.sandbox(),
+    bounds: ports.bounds.of({ id: setup.id, limits: setup.agent.limits, workspace: folders.workspace }),
     permissions,
     delegable: work.delegable(),
     callId: call.id,

@@ -6,7 +6,7 @@ import type { Permissions } from "../model/permissions.ts";
 import type { Tool, ToolContext } from "../model/tool.ts";
 import { type BeforeCall, NO_TOOL_HOOKS, type ToolHooks } from "../model/tool-hook.ts";
 import { declared, NO_TRUST, type ToolTrust, type Trust } from "../model/trust.ts";
-import { broughtBefore, broughtBy, type CodeMode, type Gate, judgeCall } from "./gate.ts";
+import { broughtBefore, broughtBy, type CodeMode, codeModeFor, type Gate, judgeCall } from "./gate.ts";
 
 /** What the tool of these tests brings with this declaration. */
 const brought = (trust: ToolTrust): Trust => declared("Work", trust);
@@ -216,4 +216,23 @@ test("what lies in the folders may be anybody's words, except where the owner le
   expect(await judge(reading, { mode: "plain" })).toMatchObject({ brings: brought({ private: true }) });
   const fetching = { trust: { untrusted: true, outward: true } } as const;
   expect(await judge(fetching, { mode: "plain" })).toMatchObject({ brings: brought(fetching.trust) });
+});
+
+test.each([
+  ["sandboxed", "sandboxed", "sandboxed"],
+  ["asks", "asks", "owner-only"],
+  ["plain", "plain", "owner-only"],
+  ["refuses", "refuses", "refuses"],
+] as const)("commands that are %s: %s for the owner, %s for others", (mode, owners, others) => {
+  expect(codeModeFor(mode, { isByOthers: false })).toBe(owners);
+  expect(codeModeFor(mode, { isByOthers: true })).toBe(others);
+});
+
+test("without a sandbox, others run no commands, whatever may be approved", async () => {
+  const code = { runsCode: true, trust: { untrusted: true, private: true } } as const;
+  expect(await judge(code, { mode: "owner-only" })).toMatchObject({
+    kind: "refuse",
+    reason: expect.stringContaining("messages from others than the owner"),
+  });
+  expect(await judge({}, { mode: "owner-only" })).toMatchObject({ kind: "make" });
 });

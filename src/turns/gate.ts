@@ -18,8 +18,19 @@ import {
   UNDECLARED,
 } from "../model/trust.ts";
 
-/** What becomes of programs of a model's choice: see `sandbox` in the configuration. */
-export type CodeMode = "sandboxed" | "asks" | "refuses" | "plain";
+/**
+ * What becomes of programs of a model's choice: see `sandbox` in the configuration. owner-only: none is run, because
+ * others than the owner wrote to the turn and there is no sandbox.
+ */
+export type CodeMode = "sandboxed" | "asks" | "refuses" | "plain" | "owner-only";
+
+/** Outside a sandbox, a command can do everything the owner can: it is never run on the word of others. */
+export function codeModeFor(
+  mode: Exclude<CodeMode, "owner-only">,
+  { isByOthers }: { readonly isByOthers: boolean },
+): CodeMode {
+  return isByOthers && (mode === "asks" || mode === "plain") ? "owner-only" : mode;
+}
 
 /** What a call is judged by, as it is at that moment: permissions may have shrunk since the turn began. */
 export interface Gate {
@@ -52,7 +63,8 @@ export async function judgeCall(
   { permissions, codeMode, readTrust, hooks }: Gate,
 ): Promise<Judgement> {
   if (!allowsTool(permissions, tool.name)) return refuse(`${tool.name} is not allowed for this agent.`);
-  if (tool.runsCode === true && codeMode === "refuses") return refuse(NO_SANDBOX);
+  const refusal = tool.runsCode === true ? REFUSALS[codeMode] : undefined;
+  if (refusal !== undefined) return refuse(refusal);
 
   const said = await hooks.before({ tool: tool.name, params, context });
   const trust = await readTrust();
@@ -122,8 +134,13 @@ function refuse(reason: string, brings = NO_TRUST): Judgement {
   return { kind: "refuse", reason, brings };
 }
 
-const NO_SANDBOX =
-  'Commands require a sandbox ("sandbox": "require" in cortex.json), and none is available on this machine.';
+const REFUSALS: Partial<Record<CodeMode, string>> = {
+  refuses:
+    'Commands require a sandbox ("sandbox": "require" in cortex.json), and none is available on this machine.',
+  "owner-only":
+    "This turn has messages from others than the owner, whose commands run only in a sandbox, and there is none: " +
+    "`cortex doctor` says why.",
+};
 
 const RULE_OF_TWO =
   "this conversation contains private data and text from others, and the call has an outside effect";

@@ -23,6 +23,7 @@ import type { Claim, NewDispatch, NewEvent, Store } from "../store/store.ts";
 import { Spans } from "../model/spans.ts";
 import { CoolDowns } from "./choose-profile.ts";
 import { type Running, runTurn } from "./run-turn.ts";
+import { openBounds } from "./bounds.ts";
 import { sandboxMode } from "./sandbox.ts";
 import type { TurnPorts } from "./turn-ports.ts";
 
@@ -38,6 +39,8 @@ const PLAIN: TurnPorts["sandbox"] = {
   sandbox: () => undefined,
   lookAgain: async () => {},
 };
+
+const BOUNDS = openBounds({ home: HOME.path, config: () => config, log: () => {} });
 
 function settingsOf(fields: Partial<TurnPorts["settings"]> = {}): TurnPorts["settings"] {
   return {
@@ -80,6 +83,7 @@ function partsOf(
     tools: async () => [],
     windowOf: async () => undefined,
     sandbox: PLAIN,
+    bounds: BOUNDS,
     redact: (text) => text,
     deliveriesOf: () => [],
     settled,

@@ -12,6 +12,7 @@ import type { Tool, ToolResult } from "../model/tool.ts";
 import type { Worker } from "../model/worker.ts";
 import type { Variables } from "../programs/environment.ts";
 import type { Claim, NewDelivery, QueueItem, Store } from "../store/store.ts";
+import type { Boundaries } from "./bounds.ts";
 import type { CoolDowns } from "./choose-profile.ts";
 import type { SandboxWatch } from "./sandbox.ts";
 
@@ -29,6 +30,7 @@ export interface TurnPorts {
   readonly log: (line: string) => void;
   readonly coolDowns: CoolDowns;
   readonly sandbox: SandboxWatch;
+  readonly bounds: Pick<Boundaries, "of">;
   /** The agent that runs turns on a profile, in this process. */
   readonly agentFor: (profile: Profile) => Promise<Agent>;
   readonly features: TurnFeatures;

@@ -45,7 +45,7 @@ export function createBashTool(limits: ProgramLimits): Tool {
     labels: true,
     timeoutMs: toolTimeoutMs(limits),
     run: ({ command, timeoutMs = limits.defaultTimeoutMs }, context) =>
-      runProgram({ file: "/bin/sh", args: ["-c", START_SHELL, command], timeoutMs }, context, limits),
+      runProgram({ script: START_SHELL, args: [command], timeoutMs }, context, limits),
   });
 }
 

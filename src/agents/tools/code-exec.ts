@@ -49,8 +49,8 @@ export function createCodeExecTool({ node, limits = PROGRAM_LIMITS }: CodeExecOp
     run: ({ language, code }, context) =>
       runProgram(
         {
-          file: "/bin/sh",
-          args: ["-c", START, ...programFor(language, code, node)],
+          script: START,
+          args: programFor(language, code, node),
           timeoutMs: limits.defaultTimeoutMs,
           ...(isForNode(language) ? { needs: [node] } : {}),
         },

@@ -1,4 +1,7 @@
-/** Tools that use files: the system's errors are turned into messages that help a model to continue. */
+/**
+ * Tools that use files: the system's errors are turned into messages that help a model to continue, and what writes needs
+ * room in the quotas.
+ */
 import { z } from "zod";
 
 import { defineTool, type ToolDefinition } from "../../model/define-tool.ts";
@@ -22,6 +25,7 @@ export function defineFileTool<Schema extends z.ZodObject>(definition: ToolDefin
     ...definition,
     async run(params, context) {
       try {
+        if (definition.writes) await context.bounds?.checkDisk();
         return await definition.run(params, context);
       } catch (error) {
         if (context.signal.aborted) throw error;

@@ -1,9 +1,11 @@
 /** Runs a program for a tool, in the sandbox if there is one, and reports its result. */
+import type { ResourceLimits } from "../../model/bounds.ts";
 import type { ToolContext, ToolResult } from "../../model/tool.ts";
 import type { Label } from "../../model/trust.ts";
 import { CommandOutput, type ShownOutput } from "./command-output.ts";
 import { type GroupEnd, runGroup } from "../../programs/run-group.ts";
-import { inSandbox } from "./sandbox.ts";
+import { limitIn, shellLimits } from "../../programs/shell-limits.ts";
+import { inSandbox, MEMORY_FOLDERS } from "./sandbox.ts";
 
 export interface ProgramLimits {
   readonly defaultTimeoutMs: number;
@@ -29,7 +31,8 @@ export function toolTimeoutMs({ maxTimeoutMs, graceMs, drainMs }: ProgramLimits)
 }
 
 interface ToolProgram {
-  readonly file: string;
+  /** For `sh`, with its arguments from `$0` on. */
+  readonly script: string;
   readonly args: readonly string[];
   readonly timeoutMs: number;
   /** Files it needs in addition to those of the system. */
@@ -37,17 +40,22 @@ interface ToolProgram {
 }
 
 export async function runProgram(
-  { file, args, timeoutMs, needs = [] }: ToolProgram,
+  { script, args: values, timeoutMs, needs = [] }: ToolProgram,
   context: ToolContext,
   { graceMs, drainMs, maxFileBytes }: ProgramLimits,
 ): Promise<ToolResult> {
-  const { workspace: folder, environment } = context;
-  const program = await inSandbox({ file, args, folder, environment, needs }, context, { drainMs });
+  const { workspace: folder, environment, bounds, sandbox } = context;
+  const limited = bounds === undefined ? script : shellLimits(bounds.limits) + script;
+  const args = ["-c", limited, ...values];
+  const program = await inSandbox({ file: "/bin/sh", args, folder, environment, needs }, context, {
+    drainMs,
+  });
   await using _ = program.guard;
   await using output = new CommandOutput(context, maxFileBytes);
   const run = (): Promise<GroupEnd> =>
     runGroup({
       ...program,
+      watch: bounds?.watch(sandbox === undefined ? [] : MEMORY_FOLDERS),
       signal: context.signal,
       timeoutMs,
       graceMs,
@@ -56,13 +64,13 @@ export async function runProgram(
     });
   const reads = await readableLabel(context);
   const folders = [context.workspace, ...context.roots];
-  const isConfined = context.sandbox !== undefined;
+  const isConfined = sandbox !== undefined;
   const end = await (reads === undefined || context.labels === undefined
     ? run()
     : context.labels.run({ folders, label: reads, isConfined }, run));
   const shown = await output.finish();
-  const notes = [...outputNotes(shown), endNote(end, timeoutMs)].flatMap((note) =>
-    note === undefined ? [] : `[${note}]`,
+  const notes = [...outputNotes(shown), ...endNotes(end, timeoutMs, bounds?.limits)].map(
+    (note) => `[${note}]`,
   );
   const text = shown.text === "" ? "(no output)" : shown.text;
   return {
@@ -71,7 +79,7 @@ export async function runProgram(
     details: {
       exitCode: end.exitCode ?? null,
       signal: end.signal ?? null,
-      stopped: end.stopped ?? null,
+      stopped: end.limit === undefined ? (end.stopped ?? null) : "limit",
       outputBytes: shown.bytes,
       outputFile: shown.file ?? null,
     },
@@ -98,9 +106,11 @@ function outputNotes({ bytes, file, flaw }: ShownOutput): string[] {
   return notes;
 }
 
-function endNote({ exitCode, signal, stopped }: GroupEnd, timeoutMs: number): string | undefined {
-  if (stopped === "timeout") return `Timed out after ${timeoutMs} ms`;
-  if (stopped === "aborted") return "Stopped: the call was aborted";
-  if (signal !== undefined) return `Killed by ${signal}`;
-  return exitCode === 0 ? undefined : `Exit code ${exitCode}`;
+function endNotes(end: GroupEnd, timeoutMs: number, limits: ResourceLimits | undefined): string[] {
+  const { exitCode, signal, stopped, limit = limits && limitIn(end, limits) } = end;
+  if (stopped === "timeout") return [`Timed out after ${timeoutMs} ms`];
+  if (stopped === "aborted") return ["Stopped: the call was aborted"];
+  if (limit !== undefined) return [limit];
+  if (signal !== undefined) return [`Killed by ${signal}`];
+  return exitCode === 0 ? [] : [`Exit code ${exitCode}`];
 }

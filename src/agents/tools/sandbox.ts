@@ -78,6 +78,9 @@ export async function inSandbox(
   };
 }
 
+/** What a program writes there is kept in memory. */
+export const MEMORY_FOLDERS: readonly string[] = ["/tmp", "/dev"];
+
 const USER_ID = "1000";
 // `--unshare-all` treats the user namespace as optional.
 const NAMESPACES = (
