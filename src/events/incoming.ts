@@ -18,7 +18,10 @@ import { allows, type Caller, mayIngest, OWNER_CALLER, scopeMissing } from "../m
 import type { NewEvent } from "../store/store.ts";
 
 /** What an adapter received, in the words of its platform. */
-export interface Incoming extends Omit<NewEvent, "id" | "direction" | "atMs" | "cause" | "returns"> {
+export interface Incoming extends Omit<
+  NewEvent,
+  "id" | "direction" | "atMs" | "cause" | "returns" | "principal"
+> {
   readonly adapter: string;
   /**
    * All that makes the message unique on its platform: its id there, or the file or minute it is about. If absent,

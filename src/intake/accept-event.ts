@@ -1,4 +1,5 @@
 import type { EventId } from "../model/ids.ts";
+import { principalOfEvent } from "../personas/principal-of.ts";
 import type { FileState, NewEvent } from "../store/store.ts";
 import { withFiledAttachments } from "./attachments.ts";
 import { takeChatEvent } from "./chat-events.ts";
@@ -12,9 +13,10 @@ export interface AcceptedEvent {
 
 /** Takes an event in, once; with a file, records its state in the same commit. */
 export async function acceptEvent(given: NewEvent, intake: Intake, file?: FileState): Promise<AcceptedEvent> {
-  const { store, home, spans } = intake;
+  const { store, home, spans, settings } = intake;
   const received = spans.now();
-  const filed = await withFiledAttachments(given, home);
+  const principal = given.principal ?? principalOfEvent(given, settings.config());
+  const filed = await withFiledAttachments({ ...given, principal }, home);
   const reply = await takeChatEvent(filed, intake);
   const event =
     reply === undefined ? filed : { ...filed, metadata: { ...(filed.metadata as object), reply } };

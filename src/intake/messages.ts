@@ -6,6 +6,7 @@ import { CortexError } from "../model/errors.ts";
 import { DIRECT_HOOK } from "../model/hook-order.ts";
 import type { DispatchId, EventId, ItemId } from "../model/ids.ts";
 import type { Json } from "../model/json.ts";
+import { OWNER_PRINCIPAL } from "../model/principal.ts";
 import { parseQueueMode } from "../model/queue-mode.ts";
 import { present } from "../model/present.ts";
 import type { Caller } from "../model/scopes.ts";
@@ -110,7 +111,7 @@ export function eventOf(
   reply?: string,
 ): NewEvent {
   const channel = channelOf(message);
-  return toMessageEvent({
+  const event = toMessageEvent({
     adapter: channel,
     sourceId: message.idempotencyKey ?? mintId(),
     channel,
@@ -120,6 +121,7 @@ export function eventOf(
     ...(reply === undefined ? {} : { metadata: { reply } }),
     timestampMs: clock(),
   });
+  return { ...event, principal: OWNER_PRINCIPAL };
 }
 
 export function channelOf({ channel = DEFAULT_CHANNEL }: NewMessage): string {

@@ -4,7 +4,14 @@
  *
  *     owner · person:ada · guest:telegram:42 · source:webhook:pay · agent:main
  */
-import { ANSWER_ADAPTER, OWNER_ADAPTERS } from "./event.ts";
+import {
+  AGENT_ADAPTER,
+  ANSWER_ADAPTER,
+  OWNER_ADAPTERS,
+  RELAY_ADAPTER,
+  SCRIPT_ADAPTER,
+  TEAM_ADAPTER,
+} from "./event.ts";
 
 export type Principal = string & { readonly __id: "principal" };
 
@@ -72,7 +79,15 @@ export function identityOf({
   return `${at}:${sender}` as Identity;
 }
 
-/** Of events stored before they had one. */
+/** What relays, scripts and teams begin, they begin for the owner. */
+const OWNERS_ADAPTERS: ReadonlySet<string> = new Set([
+  AGENT_ADAPTER,
+  RELAY_ADAPTER,
+  SCRIPT_ADAPTER,
+  TEAM_ADAPTER,
+]);
+
+/** Of an event that nobody said anything of. */
 export function principalBefore({
   id,
   channel,
@@ -84,7 +99,9 @@ export function principalBefore({
 }): Principal {
   if ((OWNER_ADAPTERS as readonly string[]).includes(channel) && sender === OWNER_PRINCIPAL)
     return OWNER_PRINCIPAL;
-  if (id.startsWith(`${ANSWER_ADAPTER}:`)) return agentPrincipal("unknown");
+  const [adapter = ""] = id.split(":", 1);
+  if (OWNERS_ADAPTERS.has(adapter)) return OWNER_PRINCIPAL;
+  if (adapter === ANSWER_ADAPTER) return agentPrincipal("unknown");
   return sender === undefined || sender === null
     ? sourcePrincipal(channel)
     : guestPrincipal(identityOf({ channel, sender }));
