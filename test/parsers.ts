@@ -48,7 +48,9 @@ import { findAbort } from "../src/relay/record/abort-marker.ts";
 import { parseActivity } from "../src/relay/artifact/touches.ts";
 import { addedText } from "../src/relay/artifact/added-text.ts";
 import { parseRelayCommand } from "../src/relay/surface/chat-command-syntax.ts";
-import { compareTexts, replayTouches } from "../src/relay/artifact/file-changes.ts";
+import { MAX_RENDERED_LENGTH, renderCall } from "../src/model/request.ts";
+import { compareTexts } from "../src/model/compare-texts.ts";
+import { replayTouches } from "../src/relay/artifact/file-changes.ts";
 import { readPromptHead } from "../src/relay/prompts/frontmatter.ts";
 import { composePrompt, MAX_COMPOSED_LENGTH } from "../src/relay/prompts/language.ts";
 import { fillVariables, findUnknown } from "../src/relay/prompts/runtime-variables.ts";
@@ -411,6 +413,15 @@ export const PARSERS: readonly Parser[] = [
     length: 15 * KB,
     worst: ["a\n", "\n", "a\nb\n", "a"],
     read: (text) => compareTexts("f", `x\n${text}`, `${text.replaceAll("\n\n", "\n").slice(1_000)}\ny`),
+  },
+  {
+    name: "calls as they are shown to people",
+    length: MB,
+    worst: ["a", "\u202E", "\n", "\u0301", "a\u0430.", "\\u{"],
+    read: (text) => {
+      const call = { tool: "Bash", args: { command: text, [text.slice(0, 1_000)]: [text] }, diff: text };
+      return renderCall(call, { digest: "", max: MAX_RENDERED_LENGTH });
+    },
   },
   {
     name: "texts to be replaced by Edit",

@@ -2,7 +2,7 @@
  * Draws terminal output as an animated SVG: pages of styled text, one after another. It embeds no fonts and loads nothing;
  * each piece of text is placed at its column, whatever the font.
  */
-import { graphemes, widthOf } from "../../src/terminal/text-width.ts";
+import { graphemes, widthOf } from "../../src/model/text-width.ts";
 
 export interface Picture {
   readonly title: string;

@@ -144,7 +144,7 @@ class LineChat {
   async #decide(request: ApprovalView, reply: RequestReply): Promise<void> {
     this.#requests = this.#requests.filter((other) => other !== request);
     try {
-      await this.#chat.reply(request.id, reply);
+      await this.#chat.reply(request, reply);
       this.#decided.add(request.id);
     } catch (error) {
       this.#requests = [request, ...this.#requests];
@@ -208,7 +208,9 @@ class LineChat {
     if (request.status !== "open" || isKnown) return;
     this.#requests = [...this.#requests, request];
     this.#given.print.data(request, () =>
-      harmless(this.#given.print.advice(this.#isAtEnd ? describeWaiting(request) : describeRequest(request))),
+      this.#isAtEnd
+        ? describeWaiting(request, this.#given.print.advice)
+        : describeRequest(request, this.#given.print.advice),
     );
   }
 

@@ -4,11 +4,12 @@ import type { ApprovalId } from "../model/ids.ts";
 import { approvalView } from "../feature/views.ts";
 import { pageOf } from "../feature/page.ts";
 import { ask } from "../client/ask.ts";
+import { renderRequest, type Request } from "../model/request.ts";
 import type { Invocation } from "../feature/command.ts";
 import { howTo, summarizeRequest } from "../client/describe-request.ts";
 import { limitOf, openLedger } from "../client/ledger.ts";
 import { needServer } from "../client/server.ts";
-import { harmless, indent, moment, table } from "../terminal/text.ts";
+import { moment, table } from "../terminal/text.ts";
 
 export async function listApprovals(given: Invocation): Promise<void> {
   const limit = limitOf(given);
@@ -50,21 +51,28 @@ export async function showApproval({ home, args, print }: Invocation): Promise<v
         ["asked", moment(view.askedAt)],
         ["state", view.status],
         ...(view.status === "open" && view.expiresAt !== null ? [["expires", moment(view.expiresAt)]] : []),
-        ...(view.reason === null ? [] : [["reason", harmless(view.reason)]]),
       ]),
-      indent(harmless(view.question ?? `${view.tool ?? ""} ${JSON.stringify(view.args, null, 2)}`)),
+      renderRequest(approval.request as Request, { digest: view.digest }),
       ...(view.status === "open" ? [print.advice(howTo(view))] : []),
     ].join("\n\n"),
   );
 }
 
 export async function approve(given: Invocation): Promise<void> {
-  await decide(given, { decision: "approve" }, "Approved");
+  await decide(given, { decision: "approve", ...seen(given) }, "Approved");
 }
 
 export async function deny(given: Invocation): Promise<void> {
   const reason = given.args[1];
-  await decide(given, { decision: "deny", ...(reason === undefined ? {} : { reason }) }, "Denied");
+  await decide(
+    given,
+    { decision: "deny", ...(reason === undefined ? {} : { reason }), ...seen(given) },
+    "Denied",
+  );
+}
+
+function seen({ options: { digest } }: Invocation): { readonly digest?: unknown } {
+  return digest === undefined ? {} : { digest };
 }
 
 export async function sendAnswer({ home, args, print }: Invocation): Promise<void> {

@@ -64,13 +64,14 @@ export function openChatServer(home: string, signal: AbortSignal) {
       list<ApprovalView>(`/api/approvals?state=open&session=${encodeURIComponent(key)}`),
     request: (id: string): Promise<ApprovalView> =>
       send({ path: `/api/approvals/${encodeURIComponent(id)}` }),
-    async reply(id: string, reply: RequestReply): Promise<void> {
+    /** A decision is about the request as it was shown. */
+    async reply({ id, digest }: Pick<ApprovalView, "id" | "digest">, reply: RequestReply): Promise<void> {
       const path = encodeURIComponent(id);
       const { kind } = reply;
       if (kind === "answer")
         await send({ method: "POST", path: `/api/questions/${path}`, body: { answer: reply.text } });
       else {
-        const body = { decision: kind, reason: kind === "deny" ? reply.reason : undefined };
+        const body = { decision: kind, reason: kind === "deny" ? reply.reason : undefined, digest };
         await send({ method: "POST", path: `/api/approvals/${path}`, body });
       }
     },

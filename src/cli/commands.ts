@@ -11,6 +11,8 @@ export function commandsWith(features: readonly Feature[]): readonly Command[] {
   ];
 }
 
+const SEEN_DIGEST = ["--digest <hash>", "Decide only if the request has this digest"] as const;
+
 const CORE_COMMANDS: readonly (Command | ((features: readonly Feature[]) => Command))[] = [
   (features) => ({
     usage: "up",
@@ -220,12 +222,14 @@ const CORE_COMMANDS: readonly (Command | ((features: readonly Feature[]) => Comm
         usage: "approve <id>",
         about: "Approve a tool call once",
         examples: ["cortex approvals approve 01K5G7T9M3V8W2XQ4R6Z0B1C2D"],
+        options: [SEEN_DIGEST],
         run: async (given) => (await import("./approvals.ts")).approve(given),
       },
       {
         usage: "deny <id> [reason...]",
         about: "Deny a tool call; the agent sees why",
         examples: ['cortex approvals deny 01K5G7T9M3V8W2XQ4R6Z0B1C2D "Not on a Friday."'],
+        options: [SEEN_DIGEST],
         run: async (given) => (await import("./approvals.ts")).deny(given),
       },
       {

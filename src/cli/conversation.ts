@@ -164,7 +164,7 @@ class Conversation {
     const [request] = this.#requests;
     const reply = request && parseRequestReply(line, request);
     if (request !== undefined && reply !== undefined)
-      return wasOther ? this.#tell(OTHER_REQUEST) : this.#server.reply(request.id, reply);
+      return wasOther ? this.#tell(OTHER_REQUEST) : this.#server.reply(request, reply);
     const command = parseChatCommand(line);
     if (command !== undefined) return this.#carryOut(command);
     const { state } = this.#view;
@@ -309,7 +309,7 @@ class Conversation {
   #tellRequest(request: ApprovalView): void {
     if (request.status !== "open" || this.#decided.has(request.id)) return;
     if (this.#requests.some(({ id }) => id === request.id)) return;
-    this.#tell(describeRequest(request));
+    this.#tell(describeRequest(request, this.#program.advice));
     this.#awaitReply([...this.#requests, request]);
   }
 

@@ -1,37 +1,46 @@
 import type { ApprovalView } from "../feature/views.ts";
-import { firstLine, shorten } from "../terminal/text.ts";
+import { renderCall, renderOptions, renderQuestion } from "../model/request.ts";
+import { reveal } from "../model/reveal.ts";
+import { shorten } from "../terminal/text.ts";
 
-/** `cortex approvals show` prints longer arguments in full. */
-const MAX_ARGUMENTS_LENGTH = 600;
+/** `cortex approvals show` prints longer calls in full. */
+const MAX_CALL_LENGTH = 600;
 const MAX_REQUEST_LENGTH = 100;
 
+/** Rewrites commands to work as typed. Text by others is left as it is. */
+type Advice = (text: string) => string;
+
 /** A request as a chat shows it, and what to type. It may come from a relay step or a worker. */
-export function describeRequest(request: ApprovalView): string {
-  const { id, session, tool, args, reason, question, options } = request;
-  const who = isElsewhere(request) ? session : "The agent";
+export function describeRequest(request: ApprovalView, advice: Advice = String): string {
+  const { id, session, tool, question, options, digest } = request;
+  const who = isElsewhere(request) ? reveal(session) : "The agent";
   if (question !== null) {
-    const choices = options === null ? [] : options.map((option, at) => `  ${at + 1}. ${option}`);
+    const choices = renderOptions(options ?? []).map((option) => `  ${option}`);
     const how =
       options === null ? "Your next line is the answer" : "Your next line, or a number, is the answer";
     const other = isElsewhere(request)
       ? " Start a line with a space to send it to the agent of this chat instead."
       : "";
-    return [`${who} asks: ${question}`, ...choices, `${how} (${id}).${other}`].join("\n");
+    return [`${who} asks: ${renderQuestion(question)}`, ...choices, `${how} (${id}).${other}`].join("\n");
   }
-  const whole = JSON.stringify(args);
+  const seeAll = advice(`run \`cortex approvals show ${id}\``);
   return [
-    `${who} wants to call ${tool ?? "a tool"} ${shorten(whole, MAX_ARGUMENTS_LENGTH)}`,
-    ...(whole.length > MAX_ARGUMENTS_LENGTH
-      ? [`Truncated: ${whole.length} characters in all. Run \`cortex approvals show ${id}\` to see them.`]
-      : []),
-    `Approval needed because ${reason ?? "it is configured"}.`,
+    `${who} wants to call ${reveal(tool ?? "a tool")}. It needs your approval:`,
+    renderCall(asRequest(request), { digest, max: MAX_CALL_LENGTH, seeAll }),
     `Type yes, or no with a reason; /approve and /deny do the same (${id}).`,
   ].join("\n");
 }
 
+/** The fields of a view that are not null. */
+function asRequest(view: ApprovalView): Parameters<typeof renderCall>[0] {
+  return Object.fromEntries(Object.entries(view).filter(([, value]) => value !== null));
+}
+
 /** The request in one line. */
 export function summarizeRequest({ tool, args, question }: ApprovalView): string {
-  return firstLine(question ?? `${tool ?? ""} ${JSON.stringify(args)}`, MAX_REQUEST_LENGTH);
+  const whole = question ?? `${tool ?? ""} ${JSON.stringify(args)}`;
+  const shown = reveal(shorten(whole, MAX_REQUEST_LENGTH));
+  return shorten(shown, MAX_REQUEST_LENGTH);
 }
 
 /** The commands that answer it from any terminal. */
@@ -42,9 +51,9 @@ export function howTo({ kind, id }: ApprovalView): string {
 }
 
 /** The request and the commands that answer it. */
-export function describeWaiting(request: ApprovalView): string {
+export function describeWaiting(request: ApprovalView, advice: Advice = String): string {
   const wanted = request.kind === "question" ? "answer" : "approval";
-  return `${request.session} is waiting for your ${wanted}: ${summarizeRequest(request)}\n${howTo(request)}`;
+  return `${reveal(request.session)} is waiting for your ${wanted}: ${summarizeRequest(request)}\n${advice(howTo(request))}`;
 }
 
 /** Whether the request comes from a relay step or a worker instead of the chat's own agent. */

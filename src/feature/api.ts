@@ -137,9 +137,29 @@ const Approval = z.object({
     .string()
     .describe("The session whose chat shows it; for a relay, the session that started the relay."),
   turnId: z.string(),
+  agent: z.string().nullable(),
+  workspace: z.string().nullable(),
   tool: z.string().nullable(),
   args: z.unknown(),
   reason: z.string().nullable().describe("Why the call needs an approval."),
+  again: z.string().nullable().describe("Why an earlier approval of the same call did not hold."),
+  principal: z.string().nullable().describe("Who the work is for: `owner`, or `<channel>/<sender>`."),
+  labels: z.array(z.string()).nullable().describe("The trust marks of the session, when it asked."),
+  causedBy: z
+    .object({ event: z.string(), sender: z.string().nullable(), channel: z.string(), text: z.string() })
+    .nullable()
+    .describe("The message that led to it; for a relay or a worker, the one that started the work."),
+  files: z
+    .array(z.object({ path: z.string(), sha256: z.string().nullable() }))
+    .nullable()
+    .describe("Files that the call changes or runs, when it asked."),
+  diff: z.string().nullable().describe("What the call changes, or the code that it enables."),
+  digest: z.string().describe("SHA-256 of the call, the labels and the files."),
+  rendered: z
+    .string()
+    .describe(
+      "The request as text, with everything invisible as an escape such as `\\u{202E}`. It says how much of a long one is left out.",
+    ),
   question: z.string().nullable(),
   options: z.array(z.string()).nullable(),
   status: z.enum(APPROVAL_STATES),

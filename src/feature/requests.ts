@@ -66,6 +66,9 @@ export const ApprovalsQuery = PageQuery.extend({
 export const DecisionRequest = z.strictObject({
   decision: z.enum(["approve", "deny"]),
   reason: textField.optional().describe("Reason of a denial, shown to the agent."),
+  digest: textField
+    .optional()
+    .describe("The `digest` of the request that you have seen. If it has another one, nothing is decided."),
 });
 export const AnswerRequest = z.strictObject({ answer: textField });
 export const ContextQuery = z.strictObject({

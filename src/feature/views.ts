@@ -6,6 +6,7 @@ import type { AgentConfig, Config, PersonaConfig } from "../config/config.ts";
 import { placeKindOf } from "../model/event.ts";
 import { endedAtLimit, type Message, type ToolCall } from "../model/message.ts";
 import type { Profile } from "../model/profile.ts";
+import { MAX_RENDERED_LENGTH, renderRequest, type Request } from "../model/request.ts";
 import { answerText } from "../model/reply-tool.ts";
 import { type Label, marksOf, readTrust } from "../model/trust.ts";
 import { readWorker } from "../model/worker.ts";
@@ -274,10 +275,10 @@ type OrNull<T> = {
   [Name in keyof T]: undefined extends T[Name] ? Exclude<T[Name], undefined> | null : T[Name];
 };
 
+/** What a person reads is in `rendered`; the rest is as agents and others wrote it. */
 export function approvalView(approval: Approval) {
-  const { tool, args, reason, question, options } = approval.request as {
-    readonly [name in "tool" | "args" | "reason" | "question" | "options"]?: unknown;
-  };
+  const request = approval.request as Request;
+  const { tool, args, reason, question, options, labels, files, causedBy } = request;
   const { answer } = approval;
   return {
     id: approval.id,
@@ -285,9 +286,19 @@ export function approvalView(approval: Approval) {
     session: approval.session,
     chat: approval.chat,
     turnId: approval.turn,
+    agent: request.agent ?? null,
+    workspace: request.workspace ?? null,
     tool: typeof tool === "string" ? tool : null,
     args: args ?? null,
     reason: typeof reason === "string" ? reason : null,
+    again: request.again ?? null,
+    principal: request.principal ?? null,
+    labels: labels === undefined ? null : [...labels],
+    causedBy: causedBy ?? null,
+    files: files === undefined ? null : [...files],
+    diff: request.diff ?? null,
+    digest: approval.callHash,
+    rendered: renderRequest(request, { digest: approval.callHash, max: MAX_RENDERED_LENGTH }),
     question: typeof question === "string" ? question : null,
     options: Array.isArray(options) ? options.map(String) : null,
     status: approval.state,

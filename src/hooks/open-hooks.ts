@@ -1,5 +1,6 @@
 /** Opens the hooks of a home: watches their folder, and judges every event that a hook could want. */
 import { rmSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 
 import { databasePath } from "../config/home.ts";
 import { FolderWatch } from "../config/watch-folders.ts";
@@ -11,9 +12,9 @@ import type { Direction } from "../model/event.ts";
 import type { EventId } from "../model/ids.ts";
 import { namedVariables } from "../programs/environment.ts";
 import type { Actor, Store, StoredHook } from "../store/store.ts";
-import { addHookFile, addShippedHooks, hooksPath } from "./folder/files.ts";
+import { addHookFile, addShippedHooks, findHookFile, hooksPath } from "./folder/files.ts";
 import { findSyntaxError } from "./folder/find-syntax-error.ts";
-import { hookUnknown } from "./hook-name.ts";
+import { hookUnknown, parseHookName } from "./hook-name.ts";
 import { Catalogue } from "./judge/catalogue.ts";
 import { dispatchOfHook } from "./judge/dispatch.ts";
 import { Judge } from "./judge/judge.ts";
@@ -27,6 +28,8 @@ export interface Hooks {
   wants(direction: Direction, channel?: string): boolean;
   /** Enabling also closes the circuit. Throws `hook_unknown`. */
   setEnabled(name: string, enabled: boolean, by?: Actor): Promise<StoredHook>;
+  /** The file of a hook as it is. Undefined: it has none. */
+  source(name: string): Promise<{ readonly path: string; readonly text: string } | undefined>;
   /** Adds a file. Throws `state_conflict` if it exists, and `hook_failed` if it cannot be loaded; then nothing is kept. */
   add(name: string, source: string): Promise<StoredHook>;
   /** Asks a hook about an event of the ledger or a synthetic one. Nothing is recorded and nothing is done. */
@@ -59,6 +62,7 @@ export async function openHooks(ports: Ports): Promise<OpenFeature> {
     list: () => store.hooks.list(),
     wants: catalogue.wants,
     async setEnabled(name, enabled, by) {
+      if (enabled) await sync(); // a file that has just changed is another version
       await store.hooks.setEnabled(name, enabled, by);
       await catalogue.take(name);
       if (!enabled) pool.giveUp(name);
@@ -74,6 +78,11 @@ export async function openHooks(ports: Ports): Promise<OpenFeature> {
       rmSync(path, { force: true }); // its author can try again under the same name
       await sync();
       throw unloadable(name, stored.error);
+    },
+    source: async (name) => {
+      parseHookName(name); // throws for one that leads out of the folder
+      const path = findHookFile(home, name);
+      return path === undefined ? undefined : { path, text: await readFile(path, "utf8") };
     },
     test: (name, event) => tryHook(name, event, { catalogue, pool }, ports),
   };

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 
 import type { TurnId } from "../model/ids.ts";
 import type { Ledger } from "../store/store.ts";
-import { unifiedDiff } from "../relay/artifact/file-changes.ts";
+import { unifiedDiff } from "../model/compare-texts.ts";
 import { type TurnView, turnView } from "../feature/views.ts";
 
 export interface Comparison {

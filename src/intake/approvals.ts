@@ -4,6 +4,9 @@ import type { ApprovalId, EventId } from "../model/ids.ts";
 import { present } from "../model/present.ts";
 import { allows, type Caller, scopeMissing } from "../model/scopes.ts";
 import type { SessionKey } from "../model/session-key.ts";
+import { labelNames } from "../model/label-names.ts";
+import { readTrust } from "../model/trust.ts";
+import { truncate } from "../model/truncate.ts";
 import { WakeLoop } from "../model/wake-loop.ts";
 import type { Approval, ApprovalAnswer, Ledger, Store } from "../store/store.ts";
 
@@ -24,23 +27,43 @@ export function answererFor(caller: Caller): Answerer {
 }
 
 type Decision =
-  | { readonly kind: "approve" }
-  | { readonly kind: "deny"; readonly reason?: string | undefined }
+  | ({ readonly kind: "approve" } & Seen)
+  | ({ readonly kind: "deny"; readonly reason?: string | undefined } & Seen)
   | { readonly kind: "answer"; readonly text: string; readonly event?: EventId };
+
+interface Seen {
+  /** Of the request that the person has seen. */
+  readonly digest?: string | undefined;
+}
 
 /** What is said to an agent beside a no, or as the answer to its question. */
 export const MAX_ANSWER_LENGTH = 20_000;
 
-/** Answers a request, once. Throws as `approvals.answer` of the store does, and `approval_forbidden`. */
+/**
+ * Answers a request, once. Throws as `approvals.answer` of the store does, `approval_forbidden`, and `approval_changed` if
+ * the person has seen another request. An approval records the labels of the session, because it does not hold for a
+ * session that has got text by others since the request.
+ */
 export async function decide(
   id: string,
   decision: Decision,
   { name, isOwner, isAsked = false, token }: Answerer,
-  store: Pick<Store, "approvals">,
+  store: Pick<Store, "approvals" | "sessions">,
 ): Promise<Approval> {
   if (!isOwner && !(isAsked && decision.kind === "answer"))
     throw token === undefined ? forbidden(name) : scopeMissing({ token }, "approve");
-  return store.approvals.answer(id as ApprovalId, answerOf(decision, { by: name, ...present({ token }) }));
+  const by = { by: name, ...present({ token }) };
+  if (decision.kind === "answer") return store.approvals.answer(id as ApprovalId, answerOf(decision, by));
+  const approval = await store.approvals.get(id as ApprovalId);
+  if (approval === undefined) return store.approvals.answer(id as ApprovalId, answerOf(decision, by));
+  const { callHash, answer } = approval;
+  const { kind, digest = callHash } = decision;
+  if (digest !== callHash) throw changed(approval, digest);
+  const session = await store.sessions.get(approval.session);
+  const labels = labelNames(readTrust(session?.settings ?? {}));
+  const isAgain = kind === "approve" && answer?.kind === "approve" && answer.by === name;
+  const given = isAgain ? answer : { ...answerOf(decision, by), ...(kind === "approve" ? { labels } : {}) };
+  return store.approvals.answer(approval.id, given);
 }
 
 /** The request that a person means who names none: the only one that is open in a session. */
@@ -88,6 +111,14 @@ function bounded(text: string): string {
     "request_invalid",
     `The answer has ${text.length} characters (limit ${MAX_ANSWER_LENGTH})`,
     { hint: "Shorten it, or put it into a file that the agent can read." },
+  );
+}
+
+function changed({ id, callHash }: Approval, digest: string): CortexError {
+  return new CortexError(
+    "approval_changed",
+    `Request ${id} has the digest ${callHash}, not ${JSON.stringify(truncate(digest, callHash.length))}`,
+    { hint: `Nothing was decided. Look at it again with \`cortex approvals show ${id}\`.` },
   );
 }
 

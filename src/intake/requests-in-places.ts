@@ -1,5 +1,6 @@
 /** Replies to messages by which a place was told that somebody asks something there. */
 import type { EventId } from "../model/ids.ts";
+import { reveal } from "../model/reveal.ts";
 import { parseSessionKey } from "../model/session-key.ts";
 import type { Approval, DeliveryTarget, NewEvent, Store, StoredEvent } from "../store/store.ts";
 import { type Answerer, decide } from "./approvals.ts";
@@ -29,7 +30,7 @@ export async function answerQuestion(
   { id, request }: Approval,
   { content, event }: Pick<PlaceReply, "content" | "event">,
   answerer: Answerer,
-  store: Pick<Store, "approvals">,
+  store: Pick<Store, "approvals" | "sessions">,
 ): Promise<string> {
   const { question, options = [] } = request as {
     readonly question?: string;
@@ -38,7 +39,7 @@ export async function answerQuestion(
   const said = content.trim();
   const text = (/^\d{1,3}$/.test(said) ? options[Number(said) - 1] : undefined) ?? said;
   await decide(id, { kind: "answer", text, event }, answerer, store);
-  return `Answered: ${(question ?? id).slice(0, 200).toWellFormed()}`;
+  return `Answered: ${reveal((question ?? id).slice(0, 200))}`;
 }
 
 /** Whether all that led to a question was said by the sender of an event: then it is theirs to answer. */

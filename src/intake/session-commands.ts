@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 
 import { CortexError } from "../model/errors.ts";
 import type { EventId, TurnId } from "../model/ids.ts";
+import { reveal } from "../model/reveal.ts";
 import { normalizeSessionKey, type SessionKey } from "../model/session-key.ts";
 import { isUlid } from "../model/ulid.ts";
 import { ACTIVE_PROFILE } from "../model/profile.ts";
@@ -93,7 +94,7 @@ async function decideTyped(
   const { request } = await decide(id, command, answerer, store);
   const { tool, question } = request as { readonly tool?: string; readonly question?: string };
   const done = { approve: "Approved", deny: "Denied", answer: "Answered" }[command.kind];
-  return `${done}: ${(tool ?? question ?? id).slice(0, 200).toWellFormed()}`;
+  return `${done}: ${reveal((tool ?? question ?? id).slice(0, 200))}`;
 }
 
 /** What waits in the old session stays there; what is written below the command is the first message of the new one. */

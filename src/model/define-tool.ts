@@ -3,22 +3,42 @@ import { z } from "zod";
 
 import { CortexError } from "./errors.ts";
 import type { Json } from "./json.ts";
-import type { Tool, ToolContext, ToolOutcome, ToolResult } from "./tool.ts";
+import type { Proposal, Tool, ToolContext, ToolOutcome, ToolResult } from "./tool.ts";
 
 /** A result, or that it comes later. */
 type Answer = ToolResult | Extract<ToolOutcome, { readonly kind: "suspend" }>;
 
-export interface ToolDefinition<Schema extends z.ZodObject> extends Omit<Tool, "parameters" | "run"> {
+export interface ToolDefinition<Schema extends z.ZodObject> extends Omit<
+  Tool,
+  "asksForOthers" | "parameters" | "proposal" | "run"
+> {
   /** Strict, so that a misspelt parameter is not silently ignored. */
   readonly parameters: Schema;
+  readonly asksForOthers?:
+    | string
+    | ((params: z.output<Schema>, context: ToolContext) => Promise<string | undefined>)
+    | undefined;
+  proposal?(params: z.output<Schema>, context: ToolContext): Promise<Proposal | undefined>;
   run(params: z.output<Schema>, context: ToolContext): Promise<Answer>;
 }
 
 export function defineTool<Schema extends z.ZodObject>(definition: ToolDefinition<Schema>): Tool {
+  const { asksForOthers, parameters: schema } = definition;
   const { $schema: _, ...parameters } = z.toJSONSchema(definition.parameters, { io: "input" });
   return {
     ...definition,
     parameters: parameters as Json,
+    asksForOthers:
+      typeof asksForOthers === "function"
+        ? async (input, context) => {
+            const parsed = schema.safeParse(input ?? {});
+            return parsed.success ? asksForOthers(parsed.data, context) : undefined;
+          }
+        : asksForOthers,
+    async proposal(input, context) {
+      const parsed = schema.safeParse(input ?? {});
+      return parsed.success ? definition.proposal?.(parsed.data, context) : undefined;
+    },
     async run(input, context) {
       const parsed = definition.parameters.safeParse(input ?? {});
       if (!parsed.success) throw inputInvalid(definition, parsed.error.issues);

@@ -3,6 +3,7 @@
  */
 export type ErrorCode =
   | "agent_unknown"
+  | "approval_changed"
   | "approval_expired"
   | "approval_forbidden"
   | "approval_unknown"

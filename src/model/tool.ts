@@ -2,6 +2,7 @@ import type { Bounds } from "./bounds.ts";
 import type { AgentId, RunId, TurnId } from "./ids.ts";
 import type { Json } from "./json.ts";
 import type { Permissions } from "./permissions.ts";
+import type { FileDigest } from "./request.ts";
 import type { SessionKey } from "./session-key.ts";
 import type { Label, ToolTrust } from "./trust.ts";
 
@@ -35,8 +36,16 @@ export interface Tool {
   readonly isReserved?: true;
   /** Why every call needs an approval, whatever the permissions. Absent: it does not. */
   readonly asks?: string;
-  /** The same, only in a session with text by others than the owner. */
-  readonly asksForOthers?: string;
+  /** The same, only in a session with text by others than the owner. Undefined: this call does not need one. */
+  readonly asksForOthers?:
+    | string
+    | ((params: Json, context: ToolContext) => Promise<string | undefined>)
+    | undefined;
+  /**
+   * What a person has to see of a call before they agree, and what their agreement is bound to. Undefined: no more than the
+   * call itself. Changes nothing; the parameters are as given by the model, and what is wrong with them is left to `run`.
+   */
+  proposal?(params: Json, context: ToolContext): Promise<Proposal | undefined>;
   /**
    * Makes a call. The parameters are as given by the model: the tool validates them. The model sees a CortexError and can
    * try again with other parameters.
@@ -62,6 +71,13 @@ export interface ToolContext {
   readonly readable: readonly string[];
   /** Folders that stay closed, even inside a folder that the agent may use. */
   readonly hidden: readonly string[];
+  /** Folders whose files belong to people, apart from those that are known by name: see `control-file.ts`. */
+  readonly peoples?: readonly string[];
+  /**
+   * In a session with text by others: the files of people that the call may change, as a person has agreed. Absent: the
+   * session is the owner's alone, and it may change any.
+   */
+  readonly agreed?: readonly FileDigest[] | undefined;
   /** The permissions of this turn. The call of this tool is already allowed. */
   readonly permissions: Permissions;
   /** The upper bound for workers of this turn. */
@@ -95,6 +111,14 @@ export interface ToolLabels {
     program: { readonly folders: readonly string[]; readonly label: Label; readonly isConfined: boolean },
     run: () => Promise<T>,
   ): Promise<T>;
+}
+
+/** What a call would change or put to use. */
+export interface Proposal {
+  /** The files that it changes or runs, as they are now. */
+  readonly files: readonly FileDigest[];
+  /** The change, or the code. */
+  readonly diff?: string;
 }
 
 export interface Sandbox {

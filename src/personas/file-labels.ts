@@ -176,7 +176,7 @@ export class FileLabels {
     } finally {
       const changed = isConfined ? await changedSince(writable, startedAtMs) : undefined;
       const atMs = Math.ceil(this.#fileClock());
-      const files = changed?.map((file): WrittenFile => ({ ...file, label: all, principal, turn, atMs }));
+      const files = changed?.map((file) => Object.assign(file, { label: all, principal, turn, atMs }));
       await this.#labels.endCommand(id, atMs + SLACK_MS, files);
     }
   }

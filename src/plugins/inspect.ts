@@ -38,10 +38,12 @@ export async function inspectPlugins(source: Source): Promise<PluginView[]> {
     if (!users.has(pluginFolder(name, home))) users.set(pluginFolder(name, home), []);
   const folders = [...users.keys()].toSorted();
   return Promise.all(
-    folders.map(async (folder): Promise<PluginView> => {
-      const state = await inspect(folder, home, config);
-      return { folder: pluginName(folder, home), ...state, agents: users.get(folder)! };
-    }),
+    folders.map(async (folder): Promise<PluginView> =>
+      Object.assign(
+        { folder: pluginName(folder, home), agents: users.get(folder)! },
+        await inspect(folder, home, config),
+      ),
+    ),
   );
 }
 

@@ -185,12 +185,13 @@ class WatchedProgram implements ProgramWatch {
   }
 
   #lookIn(ms: number): void {
-    this.#timer = setTimeout(() => {
-      void this.#check().then((exceeded) => {
-        if (exceeded !== undefined) this.#exceed(exceeded);
-        else if (!this.#hasEnded) this.#lookIn(Math.min(ms * 2, LOOK_EVERY_MS));
-      });
-    }, ms);
+    this.#timer = setTimeout(() => void this.#checkAgain(ms), ms);
+  }
+
+  async #checkAgain(ms: number): Promise<void> {
+    const exceeded = await this.#check();
+    if (exceeded !== undefined) this.#exceed(exceeded);
+    else if (!this.#hasEnded) this.#lookIn(Math.min(ms * 2, LOOK_EVERY_MS));
   }
 
   /** The limit that is exceeded. */

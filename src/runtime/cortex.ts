@@ -160,7 +160,7 @@ async function start(base: Foundation): Promise<Cortex> {
     coolDowns: () => coolDowns.list(),
     unsetVariables: () => unsetVariables(settings.config(), settings.variable),
     sandbox: sandbox.mode,
-    quotas: bounds.quotas,
+    quotas: () => bounds.quotas(),
     send: (message) => sendMessage(message, ports),
     say: (message) => say(message, ports),
     outcome: (item, signal) => ports.outcomes.wait(item, signal),

@@ -21,5 +21,5 @@ export function recordPersonas(store: Store, config: Config): Promise<void> {
 /** Who may do what, beside the permissions of personas. */
 function rightsOf({ agents, channels }: Config): Json {
   const rights = Object.entries(agents).map(([id, { persona, tools }]) => [id, { persona, tools }]);
-  return { agents: Object.fromEntries(rights), paired: channels.paired } as unknown as Json;
+  return { agents: Object.fromEntries(rights), paired: channels.paired };
 }

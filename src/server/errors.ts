@@ -40,6 +40,7 @@ export const STATUS: Partial<Record<ErrorCode, number>> = {
   turn_unknown: 404,
   webhook_unknown: 404,
   method_unsupported: 405,
+  approval_changed: 409,
   approval_expired: 409,
   hook_failed: 409,
   idempotency_conflict: 409,

@@ -43,12 +43,11 @@ export const trustRoutes = [
     summary: "Approve or deny a call",
     body: schemas.DecisionRequest,
     answers: { 200: schemas.Approval },
-    async handle({ caller, params, body: { decision, reason } }, { cortex }) {
-      const decided = decision === "approve" ? { kind: decision } : { kind: decision, reason };
-      return {
-        status: 200,
-        body: approvalView(await decide(params.id, decided, answererFor(caller), cortex.store)),
-      };
+    async handle({ caller, params, body: { decision, reason, digest } }, { cortex }) {
+      const decided =
+        decision === "approve" ? { kind: decision, digest } : { kind: decision, reason, digest };
+      const answered = await decide(params.id, decided, answererFor(caller), cortex.store);
+      return { status: 200, body: approvalView(answered) };
     },
   }),
   route({

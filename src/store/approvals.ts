@@ -52,17 +52,19 @@ export type ApprovalState = "open" | "approved" | "denied" | "answered" | "expir
 export interface NewApproval {
   readonly id: ApprovalId;
   readonly kind: "approval" | "question";
-  /** The SHA-256 of the exact call. */
+  /** The SHA-256 of the exact call, and of the labels and files that it is bound to. */
   readonly callHash: string;
-  /** For the person who decides: `{tool, args, reason}` or `{question, options}`. */
+  /** For the person who decides: a `Request`. */
   readonly request: Json;
   /** Undefined: open until answered or the run is over. */
   readonly expiresAtMs: number | undefined;
   /** Announces the request in another place. A request that existed before is not announced again. */
   readonly notice?: NewDelivery & { readonly content: string };
+  /** An earlier request of the same call, open or approved, which becomes void. */
+  readonly replaces?: ApprovalId;
 }
 
-export interface Approval extends Omit<NewApproval, "notice"> {
+export interface Approval extends Omit<NewApproval, "notice" | "replaces"> {
   readonly session: SessionKey;
   /**
    * The session in whose chat it is asked: for a worker, the one that delegated the work; for a step of a relay, the
@@ -81,7 +83,13 @@ export interface Approval extends Omit<NewApproval, "notice"> {
 
 /** `token`: the name of the scoped token by which it came. */
 export type ApprovalAnswer =
-  | { readonly kind: "approve"; readonly by: string; readonly token?: string }
+  /** With the labels of the session at that time. */
+  | {
+      readonly kind: "approve";
+      readonly by: string;
+      readonly token?: string;
+      readonly labels?: readonly string[];
+    }
   | { readonly kind: "deny"; readonly by: string; readonly token?: string; readonly reason?: string }
   /** With the event that carried the answer, if known. */
   | {

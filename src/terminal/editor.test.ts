@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { expect, test } from "vitest";
 
 import { type Editor, entered, type Key, MAX_HISTORY, newEditor, press, withText } from "./editor.ts";
-import { graphemes } from "./text-width.ts";
+import { graphemes } from "../model/text-width.ts";
 
 const LEFT: Key = { name: "left" };
 const UP: Key = { name: "up" };

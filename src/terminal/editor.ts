@@ -1,7 +1,7 @@
 /**
  * A multi-line input editor without a terminal: a key in, a text out. The key bindings are those of shells (Emacs).
  */
-import { graphemes } from "./text-width.ts";
+import { graphemes } from "../model/text-width.ts";
 
 export interface Editor {
   readonly text: string;

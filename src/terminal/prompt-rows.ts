@@ -1,7 +1,7 @@
 /** Lays out the input text as rows with a cursor. */
 import type { TextRow } from "./spans.ts";
 import { widthOfRow } from "./spans.ts";
-import { graphemes, widthOf } from "./text-width.ts";
+import { graphemes, widthOf } from "../model/text-width.ts";
 
 export interface Cursor {
   readonly row: number;

@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { expect, test } from "vitest";
 
 import { MIN_COLUMN, sideBySide } from "./side-by-side.ts";
-import { widthOf } from "./text-width.ts";
+import { widthOf } from "../model/text-width.ts";
 
 test("lines are broken between words, or within one that is too long", () => {
   const left = ["the quick brown fox jumps", "", "x".repeat(25)];

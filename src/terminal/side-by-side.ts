@@ -1,5 +1,5 @@
 /** Two texts in two columns. */
-import { graphemes, widthOf } from "./text-width.ts";
+import { graphemes, widthOf } from "../model/text-width.ts";
 
 const BETWEEN = " │ ";
 /** Minimum column width: a narrower terminal wraps the lines itself. */

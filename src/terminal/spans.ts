@@ -1,6 +1,6 @@
 /** Styled text, wrapped into rows before it is painted, so that styles do not count as columns. */
 import type { Style } from "./print.ts";
-import { graphemes, widthOf } from "./text-width.ts";
+import { graphemes, widthOf } from "../model/text-width.ts";
 
 export type Format = Parameters<Style>[0];
 

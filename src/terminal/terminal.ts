@@ -9,7 +9,7 @@ import { type Editor, entered, type Key, newEditor, press, withText } from "./ed
 import type { Style } from "./print.ts";
 import { type Cursor, layoutPrompt } from "./prompt-rows.ts";
 import { paintRow, type TextRow, widthOfRow } from "./spans.ts";
-import { cutToWidth } from "./text-width.ts";
+import { cutToWidth } from "../model/text-width.ts";
 import { addPiece, EMPTY_TRANSCRIPT, type Piece, type Transcript, unfinishedRows } from "./transcript.ts";
 
 export interface TerminalEvents {

@@ -3,6 +3,14 @@ import { createHash } from "node:crypto";
 
 import type { ApprovalId } from "../model/ids.ts";
 import { canonicalJson, type Json } from "../model/json.ts";
+import {
+  type FileDigest,
+  renderCall,
+  renderOptions,
+  renderQuestion,
+  type Request,
+} from "../model/request.ts";
+import { reveal } from "../model/reveal.ts";
 import type { ToolResult } from "../model/tool.ts";
 import type { Approval, NewApproval } from "../store/store.ts";
 import type { Suspension } from "./journal.ts";
@@ -17,19 +25,39 @@ interface CallAsked {
   readonly workspace: string;
 }
 
+/** What an approval is bound to besides the call. */
+interface Binding {
+  readonly labels: readonly string[];
+  readonly files: readonly FileDigest[];
+}
+
 /** Identifies the approved call: the same call in another workspace or with other parameters is a different one. */
-export function hashOfCall({ tool, args, workspace }: CallAsked): string {
+export function hashOfCall({ tool, args, workspace }: CallAsked, binding?: Binding): string {
+  const bound =
+    binding === undefined ? [] : [{ labels: [...binding.labels], files: binding.files.map(bare) }];
   return createHash("sha256")
-    .update(canonicalJson([tool, args, workspace]))
+    .update(canonicalJson([tool, args, workspace, ...bound]))
     .digest("hex");
+}
+
+function bare({ path, sha256 }: FileDigest): { path: string; sha256: string | null } {
+  return { path, sha256 };
+}
+
+/** Undefined: an earlier version asked, and bound the approval to the call alone. */
+export function bindingOf({ labels, files = [] }: Request): Binding | undefined {
+  return labels === undefined ? undefined : { labels, files };
 }
 
 /** A call that waits for a person, as the journal keeps it. */
 export interface Asked {
   readonly approval: ApprovalId;
+  /** Of the call alone. */
   readonly callHash: string;
   readonly request: Json;
   readonly expiresAtMs: number | null;
+  /** An approval of the same call that no longer holds. */
+  readonly replaces?: ApprovalId;
   /** What hooks tell the model. */
   readonly notes: readonly string[];
 }
@@ -38,15 +66,24 @@ export interface Asked {
 export function requestsOf(suspensions: readonly Suspension[]): NewApproval[] {
   return suspensions.flatMap(({ kind, detail }) => {
     if (kind !== "approval" && kind !== "question") return [];
-    const { approval: id, callHash, request, expiresAtMs } = detail as unknown as Asked;
-    return [{ id, kind, callHash, request, expiresAtMs: expiresAtMs ?? undefined }];
+    const { approval: id, callHash, request, expiresAtMs, replaces } = detail as unknown as Asked;
+    return [
+      {
+        id,
+        kind,
+        callHash,
+        request,
+        expiresAtMs: expiresAtMs ?? undefined,
+        ...(replaces === undefined ? {} : { replaces }),
+      },
+    ];
   });
 }
 
 type Resolved =
   | { readonly kind: "wait" }
   | { readonly kind: "result"; readonly result: ToolResult }
-  /** Make the call as approved. */
+  /** Make the call as approved, if what it is bound to is still as it was. */
   | { readonly kind: "make"; readonly args: Json }
   /** An earlier run has started the call. */
   | { readonly kind: "begun" };
@@ -69,9 +106,11 @@ export function resolve(approval: Approval | undefined, asked: Asked, call: Call
     case "void":
       return refused("This call is no longer needed.");
     case "approved": {
-      const { args } = approval.request as { args: Json };
+      const request = approval.request as unknown as Request & { readonly args: Json };
+      const { args } = request;
       const agreed = { tool: call.tool, args, workspace: call.workspace };
-      const isSame = approval.callHash === asked.callHash && approval.callHash === hashOfCall(agreed);
+      const isSame =
+        asked.callHash === hashOfCall(agreed) && approval.callHash === hashOfCall(agreed, bindingOf(request));
       return isSame
         ? { kind: "make", args }
         : refused("This call differs from the approved one. Request it again.");
@@ -89,46 +128,46 @@ function refused(text: string): Resolved {
   return { kind: "result", result: { text, isError: true } };
 }
 
-/** Longer calls are cut; `cortex approvals show` prints them in full. */
-const MAX_SHOWN_ARGUMENTS = 600;
-
-/** The content of a request. */
-interface Request {
-  readonly question?: string;
-  readonly options?: readonly string[];
-  readonly tool?: string;
-  readonly args?: Json;
-  readonly reason?: string;
-}
+/** How much of a call a message shows; `cortex approvals show` prints all of it. */
+export const MAX_CALL_IN_NOTICE = 600;
 
 /**
  * Tells the sender of a message, on their own channel, what the turn asks. Only the owner can approve a call, and its
  * details may be private: others are told only that it waits.
  */
 export function requestNotice(
-  { id, kind, request }: Pick<NewApproval, "id" | "kind" | "request">,
+  { id, kind, callHash, request }: Pick<NewApproval, "id" | "kind" | "callHash" | "request">,
   { session, isByOthers }: { readonly session: SessionKey; readonly isByOthers: boolean },
 ): string {
   const who = askerOf(session);
-  const { question, options = [], tool, args, reason = "it is configured" } = request as unknown as Request;
+  const call = request as unknown as Request;
+  const { question, options, tool } = call;
   if (kind === "question") {
-    const choices = options.map((option, at) => `${at + 1}. ${option}`);
     return [
-      `❓ ${who} asks: ${question ?? "?"}`,
-      ...choices,
+      `❓ ${who} asks: ${renderQuestion(question ?? "?")}`,
+      ...renderOptions(options),
       `Reply to this message, or write \`/answer ${id} <text>\`.`,
     ].join("\n");
   }
-  if (isByOthers) return `⏸️ ${who} is waiting for the owner to approve a call to ${tool ?? "a tool"}.`;
-  const whole = JSON.stringify(args ?? {});
-  const shown =
-    whole.length <= MAX_SHOWN_ARGUMENTS ? whole : `${whole.slice(0, MAX_SHOWN_ARGUMENTS).toWellFormed()}…`;
+  if (isByOthers)
+    return `⏸️ ${who} is waiting for the owner to approve a call to ${reveal(tool ?? "a tool")}.`;
+  const shown = renderCall(call, {
+    digest: callHash,
+    max: MAX_CALL_IN_NOTICE,
+    seeAll: `run cortex approvals show ${id}`,
+  });
   return [
-    `⏸️ ${who} wants to call ${tool ?? "a tool"}:`,
-    `\`${shown}\``,
-    `Approval needed because ${reason}.`,
+    `⏸️ ${who} wants to call ${reveal(tool ?? "a tool")}. It needs your approval:`,
+    ...fenced(shown),
     `Write \`/approve ${id}\` or \`/deny ${id} [reason]\`.`,
   ].join("\n");
+}
+
+/** As code, so that nothing in it is taken for formatting; no run of backticks in it ends the fence. */
+function fenced(text: string): string[] {
+  const longest = Math.max(2, ...Array.from(text.matchAll(/`+/g), ([run]) => run.length));
+  const fence = "`".repeat(longest + 1);
+  return [fence, text, fence];
 }
 
 function askerOf(session: SessionKey): string {

@@ -5,17 +5,29 @@
  * no result was interrupted: it is repeated only if its tool allows that; otherwise the model is told that the outcome is
  * unknown.
  */
+import assert from "node:assert/strict";
+
 import type { CallOutcome } from "../agents/agent.ts";
 import type { ApprovalId } from "../model/ids.ts";
 import type { Json } from "../model/json.ts";
 import type { CallBlock, ToolStatus } from "../model/message.ts";
-import type { Tool, ToolContext, ToolOutcome, ToolResult } from "../model/tool.ts";
+import type { FileDigest, Request } from "../model/request.ts";
+import type { Proposal, Tool, ToolContext, ToolOutcome, ToolResult } from "../model/tool.ts";
 import { canonicalToolName, canonicalToolParams } from "../model/tool-aliases.ts";
 import type { ToolHooks } from "../model/tool-hook.ts";
-import { isWithin, type Label, OWNERS, readTrust, type Trust } from "../model/trust.ts";
-import type { Store } from "../store/store.ts";
+import { isWithin, type Label, OWNERS, readTrust, type Trust, UNDECLARED } from "../model/trust.ts";
+import type { Approval, Store } from "../store/store.ts";
 import { APPROVAL_MS, type Asked, hashOfCall, resolve } from "./approval.ts";
-import { broughtBefore, broughtBy, codeModeFor, type CodeMode, type Gate, judgeCall } from "./gate.ts";
+import { changeSince } from "./drift.ts";
+import {
+  broughtBefore,
+  broughtBy,
+  codeModeFor,
+  type CodeMode,
+  type Gate,
+  judgeCall,
+  proposalOf,
+} from "./gate.ts";
 import type { Suspension } from "./journal.ts";
 import type { RunWork } from "./prepare.ts";
 import { attachedFiles } from "./query.ts";
@@ -131,18 +143,73 @@ async function goOn(step: Step, run: CallingRun): Promise<CallOutcome> {
       return suspend(waiting, run);
     case "result":
       return finish(resolved.result.isError === true ? "error" : "ok", resolved.result, step, run);
-    case "begun":
-      return makeAgain(step, requestOf(asked).args, asked.notes, run);
+    case "begun": {
+      const { untrusted } = await gateOf(run).readTrust();
+      const { args } = requestOf(asked);
+      return makeAgain(
+        step,
+        { params: args, notes: asked.notes, agreed: agreedIn(asked, untrusted.length > 0) },
+        run,
+      );
+    }
     case "make": {
       if (tool === undefined) return finish("error", toolUnknown(call.name, work.tools), step, run);
+      assert(approval !== undefined);
+      const trust = await gateOf(run).readTrust();
+      const proposal = await proposalOf(tool, resolved.args, contextOf(step, run));
+      const change = changeSince(approval, {
+        trust,
+        files: proposal?.files ?? [],
+        isOwnDoing: hasBroughtSince(approval.askedAtMs, run),
+      });
+      if (change !== undefined)
+        return askAgain({ ...step, tool }, { asked, approval, proposal, change }, run);
       await label(broughtBefore(tool, codeModeOf(run), asked.notes), run);
       const isFirst = await ports.store.approvals.use(work.claim.lease, work.claim.run, asked.approval);
-      const { args } = resolved;
-      return isFirst
-        ? make({ ...step, tool }, args, asked.notes, run)
-        : makeAgain(step, args, asked.notes, run);
+      const approved = {
+        params: resolved.args,
+        notes: asked.notes,
+        agreed: agreedIn(asked, trust.untrusted.length > 0),
+      };
+      return isFirst ? make({ ...step, tool }, approved, run) : makeAgain(step, approved, run);
     }
   }
+}
+
+/** Whether a call of the turn that has ended since then may have brought text by others. */
+function hasBroughtSince(sinceMs: number, { work: { journal, tools } }: CallingRun): boolean {
+  return journal.toolCalls.some(({ tool: name, completedAtMs = -Infinity }) => {
+    const tool = tools.get(canonicalToolName(name));
+    const trust = tool?.trust ?? UNDECLARED;
+    return completedAtMs >= sinceMs && trust.untrusted === true;
+  });
+}
+
+/** In a session with text by others, a person has agreed to a change of these files, and of no others. */
+function agreedIn(asked: Asked, isGuarded: boolean): readonly FileDigest[] | undefined {
+  return isGuarded ? ((asked.request as Request).files ?? []) : undefined;
+}
+
+/**
+ * Asks a person again, once, about a call whose approval no longer holds. The approval becomes void in the commit that
+ * asks; if the process dies before, the next run finds that it waits for a request that is not there yet, and asks.
+ */
+async function askAgain(
+  { call, ordinal, tool }: KnownStep,
+  {
+    asked,
+    approval,
+    proposal,
+    change,
+  }: { asked: Asked; approval: Approval; proposal: Proposal | undefined; change: string },
+  run: CallingRun,
+): Promise<CallOutcome> {
+  if (asked.replaces !== undefined)
+    return finish("error", refused(CHANGED_TWICE(change)), { call, ordinal, tool }, run);
+  const { args, reason = "" } = approval.request as unknown as Request & { readonly args: Json };
+  const again = ask(tool, { params: args, reason, notes: asked.notes, proposal, again: change }, run);
+  const detail: Asked = { ...again, replaces: approval.id };
+  return wait({ ordinal, callId: call.id, kind: "approval", detail: detail as unknown as Json }, run);
 }
 
 async function goOnWithChild(step: Step, waiting: Suspension, run: CallingRun): Promise<CallOutcome> {
@@ -152,15 +219,10 @@ async function goOnWithChild(step: Step, waiting: Suspension, run: CallingRun): 
 }
 
 /** An approved call that was running when its process died is repeated only if its tool allows that. */
-async function makeAgain(
-  step: Step,
-  params: Json,
-  notes: readonly string[],
-  run: CallingRun,
-): Promise<CallOutcome> {
+async function makeAgain(step: Step, judged: JudgedCall, run: CallingRun): Promise<CallOutcome> {
   const { tool } = step;
   if (tool?.repeatable !== true) return finish("unknown", CUT_OFF, step, run);
-  return make({ ...step, tool }, params, notes, run);
+  return make({ ...step, tool }, judged, run);
 }
 
 async function begin(step: KnownStep, run: CallingRun): Promise<CallOutcome> {
@@ -182,33 +244,57 @@ async function begin(step: KnownStep, run: CallingRun): Promise<CallOutcome> {
     return wait({ ordinal, callId: call.id, kind: "approval", detail: asked as unknown as Json }, run);
   }
   await Promise.all([journal.startCall(call, ordinal, clock()), label(judgement.brings, run)]);
-  return make(step, judgement.params, judgement.notes, run);
+  return make(step, { ...judgement, agreed: judgement.isGuarded === true ? [] : undefined }, run);
+}
+
+interface Asking {
+  readonly params: Json;
+  readonly reason: string;
+  readonly notes: readonly string[];
+  readonly proposal: Proposal | undefined;
+  /** Why an approval does not hold any more. */
+  readonly again?: string;
 }
 
 function ask(
   { name }: Tool,
-  { params, reason, notes }: { params: Json; reason: string; notes: readonly string[] },
+  { params, reason, notes, proposal, again }: Asking,
   { work, ports: { mintId, clock, redact } }: CallingRun,
 ): Asked {
   // The call that a person reads is the call that is approved and made, so it holds no secrets.
   const args = JSON.parse(redact(JSON.stringify(params))) as Json;
+  const { files = [], diff } = proposal ?? {};
+  const request: Request = {
+    tool: name,
+    args,
+    reason,
+    ...(again === undefined ? {} : { again }),
+    files,
+    ...(diff === undefined ? {} : { diff: redact(diff) }),
+  };
   return {
     approval: mintId() as ApprovalId,
     callHash: hashOfCall({ tool: name, args, workspace: work.folders.workspace }),
-    request: { tool: name, args, reason },
+    request: request as unknown as Json,
     expiresAtMs: clock() + APPROVAL_MS,
     notes,
   };
 }
 
+interface JudgedCall {
+  readonly params: Json;
+  readonly notes: readonly string[];
+  /** See `ToolContext`. */
+  readonly agreed: readonly FileDigest[] | undefined;
+}
+
 /** Makes a call that is in the journal. */
 async function make(
   step: KnownStep,
-  params: Json,
-  notes: readonly string[],
+  { params, notes, agreed }: JudgedCall,
   run: CallingRun,
 ): Promise<CallOutcome> {
-  const context = contextOf(step, run);
+  const context = { ...contextOf(step, run), agreed };
   const outcome = await runTool(step.tool, params, context, run.graceMs);
   if (outcome === "aborted") return { kind: "park" };
   if (outcome.kind === "suspend") return wait(suspensionOf(step, outcome, run), run);
@@ -223,8 +309,9 @@ async function make(
 }
 
 /** A label that says nothing is not recorded. */
-function withoutLabel({ label: _, ...result }: ToolResult): ToolResult {
-  return result;
+function withoutLabel(result: ToolResult): ToolResult {
+  const { label: _, ...others } = result;
+  return others;
 }
 
 function suspensionOf(
@@ -284,6 +371,7 @@ function contextOf({ call, ordinal }: Step, run: CallingRun): ToolContext {
     epoch: claim.lease.epoch,
     ...folders,
     roots: permissions.roots,
+    peoples: [...setup.agent.pluginDirs, ...skills.map(({ folder }) => folder)],
     readable: [
       ...skills.filter(({ source }) => source !== "workspace").map(({ folder }) => folder),
       ...items.flatMap(({ event }) => attachedFiles(event.attachments)), // also of messages that joined the turn
@@ -319,6 +407,9 @@ const CUT_OFF: ToolResult = {
   text: "Cortex stopped during this call. It may or may not have taken effect: check before you repeat it.",
   isError: true,
 };
+
+const CHANGED_TWICE = (change: string): string =>
+  `${change}, for the second time. Request it again when nothing else changes what it depends on.`;
 
 const TOO_MANY: ToolResult = {
   text: `This call was not made: ${MAX_OPEN_REQUESTS} other calls are already waiting for a person. Request fewer at once.`,

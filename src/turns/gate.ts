@@ -2,9 +2,10 @@
  * What stands between a call that a model wants and the call that is made: the owner's hooks, the permissions of
  * the turn, the sandbox, and the rule of two. The strictest of them counts.
  */
+import { CortexError } from "../model/errors.ts";
 import { allowsTool, asksBefore, matches, type Permissions } from "../model/permissions.ts";
 import type { Json } from "../model/json.ts";
-import type { Tool, ToolContext, ToolResult } from "../model/tool.ts";
+import type { Proposal, Tool, ToolContext, ToolResult } from "../model/tool.ts";
 import type { ToolHooks } from "../model/tool-hook.ts";
 import {
   declared,
@@ -47,6 +48,8 @@ type Judgement =
       readonly notes: readonly string[];
       /** What the call brings into the session before it is made. */
       readonly brings: Trust;
+      /** Files that belong to people stay closed to the call. */
+      readonly isGuarded?: true;
     }
   | { readonly kind: "refuse"; readonly reason: string; readonly brings: Trust }
   | {
@@ -54,6 +57,7 @@ type Judgement =
       readonly params: Json;
       readonly notes: readonly string[];
       readonly reason: string;
+      readonly proposal: Proposal | undefined;
     };
 
 export async function judgeCall(
@@ -73,18 +77,48 @@ export async function judgeCall(
       ? refuse("A tool hook denied this call.")
       : refuse(said.reason, declared(tool.name, HOOK_WORDS));
   const most = trustOf(tool, codeMode);
+  const { params: wanted, notes } = said;
+  const isGuarded = trust.untrusted.length > 0;
+  const forOthers = isGuarded ? await reasonForOthers(tool, wanted, context) : undefined;
   const reasons = [
     ...(said.decision === "ask" ? [said.reason ?? "a tool hook requires it"] : []),
     ...(tool.asks === undefined ? [] : [tool.asks]),
-    ...(tool.asksForOthers === undefined || trust.untrusted.length === 0 ? [] : [tool.asksForOthers]),
+    ...(forOthers === undefined ? [] : [forOthers]),
     ...(asksBefore(permissions, tool.name) ? [`the persona's \`ask\` list includes ${tool.name}`] : []),
     ...(tool.runsCode === true && codeMode === "asks" ? ["commands have no sandbox"] : []),
     ...(needsConsent(trust, most) ? [RULE_OF_TWO] : []),
     ...(isDeniedToAuthor(trust, (pattern) => matches([pattern], tool.name)) ? [DENIED_TO_AUTHOR] : []),
   ];
-  const { params: wanted, notes } = said;
-  if (reasons.length > 0) return { kind: "ask", params: wanted, notes, reason: reasons.join("; ") };
-  return { kind: "make", params: wanted, notes, brings: broughtBefore(tool, codeMode, notes) };
+  if (reasons.length > 0) {
+    const proposal = await proposalOf(tool, wanted, context);
+    return { kind: "ask", params: wanted, notes, reason: reasons.join("; "), proposal };
+  }
+  const brings = broughtBefore(tool, codeMode, notes);
+  return { kind: "make", params: wanted, notes, brings, ...(isGuarded ? { isGuarded } : {}) };
+}
+
+export function proposalOf(tool: Tool, params: Json, context: ToolContext): Promise<Proposal | undefined> {
+  return leavingFaults(async () => tool.proposal?.(params, context));
+}
+
+function reasonForOthers(
+  { asksForOthers }: Tool,
+  params: Json,
+  context: ToolContext,
+): Promise<string | undefined> {
+  return leavingFaults(async () =>
+    typeof asksForOthers === "function" ? asksForOthers(params, context) : asksForOthers,
+  );
+}
+
+/** What is wrong with a call is for its own run to say. */
+async function leavingFaults<Result>(look: () => Promise<Result>): Promise<Result | undefined> {
+  try {
+    return await look();
+  } catch (error) {
+    if (error instanceof CortexError) return undefined;
+    throw error;
+  }
 }
 
 /** What a call brings into the session before it is made: all that is known of it then. */

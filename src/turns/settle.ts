@@ -22,6 +22,7 @@ import type {
   TurnFacts,
 } from "../store/store.ts";
 import { requestNotice, requestsOf } from "./approval.ts";
+import { withContext } from "./request-context.ts";
 import type { Alternative, CoolDown } from "./choose-profile.ts";
 import type { Suspension } from "./journal.ts";
 import type { RunWork } from "./prepare.ts";
@@ -110,7 +111,11 @@ export async function suspendRun(
     kind: shown.kind,
     detail: { calls: suspensions as unknown as Json },
   };
-  const requests = requestsOf(suspensions).map((request) => withNotice(request, work, ports));
+  const requests = await Promise.all(
+    requestsOf(suspensions).map(async (request) =>
+      withNotice(await withContext(request, answered(work.items), work, store), work, ports),
+    ),
+  );
   await store.runs.suspend(claim.lease, claim.run, wait, requests);
 }
 

@@ -4,7 +4,7 @@
  */
 import { PassThrough, Writable } from "node:stream";
 
-import { widthOf } from "../../src/terminal/text-width.ts";
+import { widthOf } from "../../src/model/text-width.ts";
 
 export interface PlayedScreen {
   readonly input: NodeJS.ReadStream;

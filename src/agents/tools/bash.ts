@@ -2,6 +2,7 @@ import { z } from "zod";
 
 import type { Tool } from "../../model/tool.ts";
 import { defineFileTool } from "./file-tool.ts";
+import { namedPrograms } from "./named-programs.ts";
 import { MAX_SHOWN_BYTES, MAX_SHOWN_LINES } from "./output.ts";
 import { PROGRAM_LIMITS, type ProgramLimits, runProgram, toolTimeoutMs } from "./run-program.ts";
 
@@ -44,6 +45,7 @@ export function createBashTool(limits: ProgramLimits): Tool {
     trust: { untrusted: true, private: true },
     labels: true,
     timeoutMs: toolTimeoutMs(limits),
+    proposal: async ({ command }, context) => ({ files: await namedPrograms(command, context) }),
     run: ({ command, timeoutMs = limits.defaultTimeoutMs }, context) =>
       runProgram({ script: START_SHELL, args: [command], timeoutMs }, context, limits),
   });

@@ -2,6 +2,7 @@ import { z } from "zod";
 
 import type { Tool } from "../../model/tool.ts";
 import { defineFileTool } from "./file-tool.ts";
+import { namedPrograms } from "./named-programs.ts";
 import { MAX_SHOWN_BYTES, MAX_SHOWN_LINES } from "./output.ts";
 import { PROGRAM_LIMITS, type ProgramLimits, runProgram, toolTimeoutMs } from "./run-program.ts";
 
@@ -46,6 +47,7 @@ export function createCodeExecTool({ node, limits = PROGRAM_LIMITS }: CodeExecOp
     trust: { untrusted: true, private: true },
     labels: true,
     timeoutMs: toolTimeoutMs({ ...limits, maxTimeoutMs: limits.defaultTimeoutMs }),
+    proposal: async ({ code }, context) => ({ files: await namedPrograms(code, context) }),
     run: ({ language, code }, context) =>
       runProgram(
         {

@@ -11,6 +11,7 @@ import { confine, type ConfinedPath } from "./confine.ts";
 import { defineFileTool, FILE_TIMEOUT_MS, pathParameter } from "./file-tool.ts";
 import { openFile } from "./open-inside.ts";
 import { readAtMost } from "./read-bytes.ts";
+import { asksToChange, proposeChange, requireAgreement } from "./propose-change.ts";
 import { replaceFile } from "./replace-file.ts";
 
 export const MAX_EDITED_BYTES = 10 * 1024 * 1024;
@@ -39,8 +40,16 @@ export const editTool = defineFileTool({
   timeoutMs: FILE_TIMEOUT_MS,
   // Success reveals what is in the file: enough attempts reveal all of it.
   trust: { private: true },
+  async asksForOthers({ path }, context) {
+    return asksToChange(await confine(path, context, "write"), context);
+  },
+  async proposal({ path, edits }, context) {
+    const place = await confine(path, context, "write");
+    return proposeChange(place, (before) => applyEdits(before, edits, place.shown), context);
+  },
   async run({ path, edits }, context) {
     const place = await confine(path, context, "write");
+    await requireAgreement(place, context);
     const original = await readOriginal(place, context.signal);
     const edited = await applyEdits(original, edits, place.shown);
     await replaceFile(place, edited, context);

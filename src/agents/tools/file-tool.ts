@@ -5,7 +5,7 @@
 import { z } from "zod";
 
 import { defineTool, type ToolDefinition } from "../../model/define-tool.ts";
-import type { Tool, ToolResult } from "../../model/tool.ts";
+import type { Tool, ToolContext, ToolResult } from "../../model/tool.ts";
 import type { Label } from "../../model/trust.ts";
 import { MAX_PATH_LENGTH } from "./confine.ts";
 import { CortexError } from "../../model/errors.ts";
@@ -21,16 +21,25 @@ export const pathParameter = z
   .describe("Relative to the workspace, or absolute");
 
 export function defineFileTool<Schema extends z.ZodObject>(definition: ToolDefinition<Schema>): Tool {
+  const { asksForOthers } = definition;
   return defineTool({
     ...definition,
     async run(params, context) {
-      try {
-        if (definition.writes) await context.bounds?.checkDisk();
-        return await definition.run(params, context);
-      } catch (error) {
-        if (context.signal.aborted) throw error;
-        throw fileFailure(error, pathOf(params)) ?? error;
-      }
+      return explained(
+        async () => {
+          if (definition.writes) await context.bounds?.checkDisk();
+          return definition.run(params, context);
+        },
+        params,
+        context,
+      );
+    },
+    asksForOthers:
+      typeof asksForOthers === "function"
+        ? async (params, context) => explained(() => asksForOthers(params, context), params, context)
+        : asksForOthers,
+    async proposal(params, context) {
+      return explained(async () => definition.proposal?.(params, context), params, context);
     },
   });
 }
@@ -38,6 +47,19 @@ export function defineFileTool<Schema extends z.ZodObject>(definition: ToolDefin
 /** A result with the label of the files that it tells of. Read it after the files: they may change meanwhile. */
 export async function labelled(result: ToolResult, label: Promise<Label> | undefined): Promise<ToolResult> {
   return label === undefined ? result : { ...result, label: await label };
+}
+
+async function explained<Result>(
+  act: () => Promise<Result>,
+  params: Readonly<Record<string, unknown>>,
+  { signal }: ToolContext,
+): Promise<Result> {
+  try {
+    return await act();
+  } catch (error) {
+    if (signal.aborted) throw error;
+    throw fileFailure(error, pathOf(params)) ?? error;
+  }
 }
 
 function pathOf(params: Readonly<Record<string, unknown>>): string {

@@ -12,6 +12,14 @@ import { basename, dirname, join } from "node:path";
 
 import { gitDirectoryOf, isGitDirectory, isGitName, wasGitDirectory } from "../../programs/git-directory.ts";
 import { isInside } from "./confine.ts";
+import type { ControlledFolders } from "./control-file.ts";
+import {
+  findControlFiles,
+  findLinks,
+  makePlaceholders,
+  removePlaceholders,
+  restoreLinks,
+} from "./sandbox-control.ts";
 import { hasCode } from "../../model/error-code.ts";
 
 interface GuardedFolders {
@@ -21,6 +29,14 @@ interface GuardedFolders {
   readonly closed: readonly string[];
   /** Git directories that must not be changed. */
   readonly readOnly: readonly string[];
+  /** In a session with text by others: files of people that must not be changed either. */
+  readonly control?: GuardedControl | undefined;
+}
+
+export interface GuardedControl {
+  /** Without links. */
+  readonly workspace: string;
+  readonly folders: ControlledFolders;
 }
 
 /** Dispose of it when the command has ended. */
@@ -43,6 +59,8 @@ interface RunningCommand {
   readonly held: ReadonlyMap<string, BindMode>;
   /** Each `commondir` that must not exist after it has ended. */
   readonly unwanted: readonly string[];
+  /** The control files that it cannot change. Undefined: it may change any. */
+  readonly control: readonly string[] | undefined;
 }
 
 /**
@@ -71,15 +89,58 @@ async function prepare(wanted: GuardedFolders): Promise<GitGuard> {
   }
   const { held, unwanted } = guarding;
   unwanted.push(...others.flatMap((other) => other.unwanted).filter((path) => held.has(dirname(path))));
-  const own: RunningCommand = { roots: wanted.writable, held, unwanted };
+  const control = await findControl(wanted, others);
+  for (const path of control ?? []) {
+    const root = wanted.writable.find((each) => isInside(path, each));
+    if (root !== undefined) guarding.hold(path, "--ro-bind", root);
+  }
+  const links = wanted.control === undefined ? undefined : await findLinks(wanted.control.workspace);
+  const own: RunningCommand = { roots: wanted.writable, held, unwanted, control };
   running.add(own);
   return {
     mounts: Array.from(held, ([at, how]) => ({ at, words: [how, at, at] })),
     async [Symbol.asyncDispose]() {
       running.delete(own);
       await Promise.all(unwanted.map((path) => rm(path, { recursive: true, force: true })));
+      if (links !== undefined) await restoreLinks(links);
+      // After a command that is being prepared now: it may need them, too.
+      const earlier = preparing;
+      const clean = async (): Promise<void> => {
+        await earlier;
+        const needed = new Set([...running].flatMap((other) => other.control ?? []));
+        await removePlaceholders((control ?? []).filter((path) => !needed.has(path)));
+      };
+      const cleaned = clean();
+      preparing = cleaned.catch(() => {});
+      await cleaned;
     },
   };
+}
+
+/**
+ * What the command must not change of people's files. Where another command of a session with text by others runs, only
+ * paths that this one cannot move either. Commands of the owner's own sessions are trusted not to move any.
+ */
+async function findControl(
+  { writable, closed, control }: GuardedFolders,
+  others: readonly RunningCommand[],
+): Promise<readonly string[] | undefined> {
+  if (control === undefined) return undefined;
+  const suspect = others.filter((other) => other.control !== undefined);
+  const theirs = suspect.flatMap(({ roots }) => roots);
+  const isTheirs = (path: string): boolean => theirs.some((other) => isInside(path, other));
+  const free = writable.filter((root) => !isTheirs(root));
+  if (free.some((root) => isInside(control.workspace, root)) && !isTheirs(control.workspace))
+    await makePlaceholders(control.workspace);
+  const found = await Promise.all(
+    free.map((root) => findControlFiles(root, control.folders, [...closed, ...theirs])),
+  );
+  const inherited = suspect
+    .flatMap((other) => other.control ?? [])
+    .filter((path) =>
+      suspect.every((other) => other.held.has(path) || !other.roots.some((root) => isInside(path, root))),
+    );
+  return [...new Set([...found.flat(), ...inherited])];
 }
 
 /** The paths that are held by every command that can reach them. */

@@ -9,7 +9,7 @@ import { resolve } from "node:path";
 
 import { isInside } from "./confine.ts";
 import { hasCode } from "../../model/error-code.ts";
-import { guardGit, type Mount } from "./sandbox-git.ts";
+import { guardGit, type GuardedControl, type Mount } from "./sandbox-git.ts";
 
 interface SandboxFolders {
   readonly writable: readonly string[];
@@ -17,6 +17,7 @@ interface SandboxFolders {
   readonly hidden: readonly string[];
   /** Git directories that must not be changed. */
   readonly readOnly: readonly string[];
+  readonly control?: GuardedControl | undefined;
   /** The working directory. */
   readonly folder: string;
   readonly system: readonly Mount[];
@@ -52,6 +53,7 @@ export async function planMounts(wanted: SandboxFolders): Promise<MountPlan> {
     writable: writable.map(({ real }) => real),
     closed: [...[...hidden, ...readable].map(({ real }) => real), ...fresh.map(({ at }) => at)],
     readOnly: wanted.readOnly,
+    control: wanted.control,
   });
 
   const mounts = [

@@ -5,11 +5,12 @@
  * other processes, and has no capabilities (by default, bubblewrap leaves root all of them, enough to remount `/usr`
  * writable). Everything it starts ends with it, because the process namespace ends.
  */
-import { readlink } from "node:fs/promises";
+import { readlink, realpath } from "node:fs/promises";
 
 import type { ToolContext } from "../../model/tool.ts";
 import { hasCode } from "../../model/error-code.ts";
-import type { Mount } from "./sandbox-git.ts";
+import { controlledFolders } from "./control-file.ts";
+import type { GuardedControl, Mount } from "./sandbox-git.ts";
 import { planMounts } from "./sandbox-mounts.ts";
 
 interface SandboxedProgram {
@@ -28,7 +29,7 @@ interface SandboxCommand extends SandboxedProgram {
 
 type SandboxContext = Pick<
   ToolContext,
-  "workspace" | "roots" | "outputFolder" | "readable" | "hidden" | "sandbox"
+  "workspace" | "roots" | "outputFolder" | "readable" | "hidden" | "sandbox" | "peoples" | "agreed"
 >;
 
 /**
@@ -48,6 +49,7 @@ export async function inSandbox(
     readable: [context.outputFolder, ...context.readable, ...(program.needs ?? [])],
     hidden: [...hidden, ...context.hidden],
     readOnly: (await readOnly?.()) ?? [],
+    control: await controlOf(context),
     folder: program.folder,
     system: await systemMounts(),
   });
@@ -80,6 +82,12 @@ export async function inSandbox(
 
 /** What a program writes there is kept in memory. */
 export const MEMORY_FOLDERS: readonly string[] = ["/tmp", "/dev"];
+
+/** Undefined: the session is the owner's alone. */
+async function controlOf(context: SandboxContext): Promise<GuardedControl | undefined> {
+  if (context.agreed === undefined) return undefined;
+  return { workspace: await realpath(context.workspace), folders: await controlledFolders(context) };
+}
 
 const USER_ID = "1000";
 // `--unshare-all` treats the user namespace as optional.

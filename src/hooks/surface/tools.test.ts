@@ -31,6 +31,10 @@ async function open() {
       return (await store.hooks.get(name))!;
     },
     setEnabled: (name, enabled) => store.hooks.setEnabled(name, enabled),
+    async source(name) {
+      const text = files.get(name);
+      return text === undefined ? undefined : { path: `/hooks/${name}.ts`, text };
+    },
   }));
   return {
     store,

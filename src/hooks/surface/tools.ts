@@ -3,6 +3,8 @@
  * what an agent writes does nothing until a person has enabled it. Hooks belong to the owner: in a session with text by
  * anyone else, every change to them needs a person's approval.
  */
+import { createHash } from "node:crypto";
+
 import { z } from "zod";
 
 import { count } from "../../model/count.ts";
@@ -26,7 +28,7 @@ const WRITTEN_BY_AGENT = "@origin agent";
 const name = z.string().min(1).max(64);
 const NOT_THE_OWNERS = "hooks belong to the owner, and this conversation contains text from others";
 
-type HookActions = Pick<Hooks, "list" | "add" | "setEnabled">;
+type HookActions = Pick<Hooks, "list" | "add" | "setEnabled" | "source">;
 
 /** The hooks are looked up when a tool is called: the tools can be described without. */
 export function createHookTools(use: () => HookActions): Tool[] {
@@ -104,7 +106,13 @@ function enableTool(use: () => HookActions): Tool {
     timeoutMs: TIMEOUT_MS,
     // The error of a hook that cannot be loaded quotes its code.
     trust: { untrusted: true, private: true },
-    asks: "an enabled hook acts on its own; read it with `cortex hooks show` first",
+    asks: "an enabled hook acts on its own",
+    async proposal({ name }) {
+      const hook = await use().source(name);
+      if (hook === undefined) return undefined;
+      const { path, text } = hook;
+      return { files: [{ path, sha256: createHash("sha256").update(text).digest("hex") }], diff: text };
+    },
     async run({ name }, context) {
       const { state, error } = await use().setEnabled(name, true, actorOf(context));
       return { text: `Hook ${name} is ${state}${error === undefined ? "" : `: ${error}`}.` };

@@ -1,14 +1,7 @@
 import { describe, expect, test } from "vitest";
 
-import {
-  compareTexts,
-  type FileChange,
-  type FileTouch,
-  MAX_DIFFED_CHARACTERS,
-  MAX_DIFFERENT_LINES,
-  mergeChanges,
-  replayTouches,
-} from "./file-changes.ts";
+import { compareTexts, MAX_DIFFED_CHARACTERS, MAX_DIFFERENT_LINES } from "../../model/compare-texts.ts";
+import { type FileChange, type FileTouch, mergeChanges, replayTouches } from "./file-changes.ts";
 
 const FILE = "/project/a.txt";
 

@@ -4,7 +4,9 @@
  * The edits are replayed on the first known content of each file, so changes that others made in between are left out.
  * If an edit no longer applies, the edits are shown as they are.
  */
-import type { StructuredPatch, StructuredPatchHunk } from "diff";
+import type { StructuredPatchHunk } from "diff";
+
+import { compareTexts, prefixed, type TextDifference } from "../../model/compare-texts.ts";
 
 /** An edit of a file by an agent. */
 export interface FileTouch {
@@ -32,19 +34,11 @@ export interface FileChange {
   readonly path: string;
   readonly device?: string | undefined;
   readonly shown:
-    /** A unified diff. Empty: the text is unchanged. */
-    | { readonly kind: "diff"; readonly diff: string }
+    | TextDifference
     /** Individual edits that do not apply to the known content. */
-    | { readonly kind: "hunks"; readonly hunks: string }
-    | { readonly kind: "unavailable"; readonly why: string };
+    | { readonly kind: "hunks"; readonly hunks: string };
 }
 
-/** Longer texts are not compared. */
-export const MAX_DIFFED_CHARACTERS = 512 * 1024;
-/** How many lines may differ: the time grows with the square of their number. */
-export const MAX_DIFFERENT_LINES = 500;
-/** Longer texts are compared in slices, yielding to other work in between. */
-const COMPARED_AT_ONCE = 32 * 1024;
 /** How many lines are compared to locate a patch before it counts as not applicable. */
 const MAX_COMPARED_LINES = 100_000;
 
@@ -142,41 +136,6 @@ function replaceOnce(text: string | undefined, { oldText, newText }: Replacement
   return text.slice(0, at) + newText + text.slice(at + oldText.length);
 }
 
-/** The difference between two contents of a file. */
-export async function compareTexts(
-  path: string,
-  before: string,
-  after: string,
-): Promise<FileChange["shown"]> {
-  if (before === after) return { kind: "diff", diff: "" };
-  if (before.includes("\0") || after.includes("\0")) return { kind: "unavailable", why: "binary" };
-  if (before.length + after.length > MAX_DIFFED_CHARACTERS) return { kind: "unavailable", why: "too large" };
-  if (before === "" || after === "") return { kind: "diff", diff: replacedWhole(path, before, after) };
-  const { FILE_HEADERS_ONLY, formatPatch, structuredPatch } = await import("diff");
-  const patch = await new Promise<StructuredPatch | undefined>((resolve) => {
-    const options = { maxEditLength: MAX_DIFFERENT_LINES };
-    if (before.length + after.length <= COMPARED_AT_ONCE)
-      resolve(structuredPatch(path, path, before, after, undefined, undefined, options));
-    else structuredPatch(path, path, before, after, undefined, undefined, { ...options, callback: resolve });
-  });
-  if (patch === undefined) return { kind: "unavailable", why: "too different" };
-  return { kind: "diff", diff: formatPatch(patch, FILE_HEADERS_ONLY) };
-}
-
-/** A diff that removes the whole old text and adds the whole new one. */
-function replacedWhole(path: string, before: string, after: string): string {
-  const [old, fresh] = [sided("-", before), sided("+", after)];
-  const ranges = `-${old.range} +${fresh.range}`;
-  return [`--- ${path}`, `+++ ${path}`, `@@ ${ranges} @@`, ...old.lines, ...fresh.lines, ""].join("\n");
-}
-
-function sided(sign: "+" | "-", text: string): { readonly range: string; readonly lines: readonly string[] } {
-  if (text === "") return { range: "0,0", lines: [] };
-  const lines = prefixed(sign, text);
-  const end = text.endsWith("\n") ? [] : [String.raw`\ No newline at end of file`];
-  return { range: `1,${lines.length}`, lines: [...lines, ...end] };
-}
-
 function hunksOf(touches: readonly FileTouch[]): string {
   return touches.flatMap(({ done }) => linesOf(done)).join("\n");
 }
@@ -199,21 +158,4 @@ function linesOf(done: FileTouch["done"]): readonly string[] {
     case "unknown":
       return [];
   }
-}
-
-function prefixed(sign: string, text: string): readonly string[] {
-  return text === ""
-    ? []
-    : text
-        .replace(/\n$/, "")
-        .split("\n")
-        .map((line) => sign + line);
-}
-
-/** A diff without file headers. Texts that take too long to compare are shown as replaced completely. */
-export async function unifiedDiff(before: string, after: string): Promise<string> {
-  const shown = await compareTexts("text", before, after);
-  const patch = shown.kind === "diff" ? shown.diff : replacedWhole("text", before, after);
-  const at = patch.search(/^@@/m);
-  return at === -1 ? "" : patch.slice(at).trimEnd();
 }

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 
 import { memoryParent, temporaryFolder } from "../../../test/support/temporary.ts";
 import { MAX_SHOWN_FILES, renderDiffs } from "./changes.ts";
-import { MAX_DIFFED_CHARACTERS } from "./file-changes.ts";
+import { MAX_DIFFED_CHARACTERS } from "../../model/compare-texts.ts";
 import { compareSnapshots, type SnapshotLimits, snapshotFolders } from "./folder-snapshot.ts";
 
 const LIMITS: SnapshotLimits = { maxFiles: 100, maxCharacters: 1_000, maxMs: 1_000 };

@@ -3,9 +3,10 @@ import { createHash } from "node:crypto";
 import { constants } from "node:fs";
 import { open, readdir, readlink } from "node:fs/promises";
 import { join } from "node:path";
+import { compareTexts, MAX_DIFFED_CHARACTERS } from "../../model/compare-texts.ts";
 import { hasCode } from "../../model/error-code.ts";
 import { MAX_DIFF_CHARACTERS, MAX_DIFFS_CHARACTERS, MAX_SHOWN_FILES } from "./changes.ts";
-import { compareTexts, type FileChange, MAX_DIFFED_CHARACTERS } from "./file-changes.ts";
+import type { FileChange } from "./file-changes.ts";
 
 export interface SnapshotLimits {
   /** Further files are left out. */

@@ -17,7 +17,7 @@ export async function sayTo(
   id: RelayId,
   text: string,
   { event }: RelaySender = {},
-  { store }: { readonly store: Pick<Store, "relays" | "approvals"> },
+  { store }: { readonly store: Pick<Store, "relays" | "approvals" | "sessions"> },
 ): Promise<RelaySaid> {
   const relay = await readRelay(id, store);
   if (relay === undefined) throw unknownRelay(id);

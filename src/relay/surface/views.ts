@@ -4,7 +4,7 @@ import type { z } from "zod";
 import type { Problem } from "../../config/problem.ts";
 import { isRelayId, type RelayId, type TurnId } from "../../model/ids.ts";
 import { readKept } from "../artifact/artifact.ts";
-import { unifiedDiff } from "../artifact/file-changes.ts";
+import { unifiedDiff } from "../../model/compare-texts.ts";
 import { convergenceReadings } from "../templates/convergence.ts";
 import { toRecord } from "../record/kept-relay.ts";
 import { asShown } from "../record/phases.ts";

@@ -19,6 +19,7 @@ export const requestCodec = record({
   request: json,
   expiresMs: number,
   notice: optional(deliveryCodec),
+  replaces: optional(text),
 });
 
 type RequestInput = Decoded<typeof requestCodec>;
@@ -33,6 +34,13 @@ export const prepareRequests = oncePerDatabase((db: Database) => {
   const find = db.prepare<[string], { turn: number; state: string }>(
     "select r.turn, a.state from approval a join run r on r.key = a.run where a.id = ?",
   );
+  const replace = db
+    .prepare<[string, number], number>(
+      `update approval set state = 'void'
+       where id = ? and state in ('open', 'approved') and run in (select key from run where turn = ?)
+       returning key`,
+    )
+    .pluck();
   // An earlier attempt at the turn may have asked. This index lacks only runs that completed a turn.
   const takeBack = db
     .prepare<[string], number>(
@@ -52,12 +60,14 @@ export const prepareRequests = oncePerDatabase((db: Database) => {
     ): boolean | Refusal {
       let isDecided = false;
       const chat = requests.length === 0 ? null : findChat(session);
-      for (const { notice, ...asked } of requests) {
+      for (const { notice, replaces, ...asked } of requests) {
         const { id } = asked;
         const before = find.get(id);
         if (before === undefined) {
           const { lastInsertRowid } = insert.run({ ...asked, run, nowMs, chat, notice: notice?.id ?? null });
           changes.approval(Number(lastInsertRowid), "open");
+          if (replaces !== undefined)
+            for (const key of replace.all(replaces, turn)) changes.approval(key, "void");
           if (notice === undefined) continue;
           insertDeliveries([notice], { turn, message: null }, nowMs);
           wake("outbox");

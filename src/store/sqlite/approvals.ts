@@ -146,8 +146,8 @@ function checkOpen(id: string, approval: ApprovalRow, kind: string, nowMs: numbe
   if (state === "void") {
     return new Refusal(
       "state_conflict",
-      `Approval ${id} is void: its turn is over`,
-      "No decision is needed. Send a message if you still want the work done.",
+      `Approval ${id} is void: its turn is over, or its call was asked again`,
+      "Run `cortex approvals` to list pending requests. Send a message if you still want the work done.",
     );
   }
   if (state !== "open") {

@@ -178,13 +178,14 @@ export function encodeJson(value: Json, what: string): string {
 }
 
 export function encodeRequest(given: NewApproval): RequestInput {
-  const { id, kind, callHash, request, expiresAtMs, notice } = given;
+  const { id, kind, callHash, request, expiresAtMs, notice, replaces } = given;
   return {
     id,
     kind,
     callHash,
     request: encodeJson(request, `The request ${id}`),
     expiresMs: expiresAtMs ?? NEVER_MS,
+    replaces,
     notice: notice === undefined ? undefined : encodeDelivery(notice),
   };
 }

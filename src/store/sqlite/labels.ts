@@ -1,7 +1,6 @@
 import type { Database } from "better-sqlite3";
 
 import type { TurnId } from "../../model/ids.ts";
-import type { Json } from "../../model/json.ts";
 import type { Principal } from "../../model/principal.ts";
 import { parseTrust, type Label } from "../../model/trust.ts";
 import type { LabelledCommand, WrittenFile } from "../labels.ts";
@@ -31,9 +30,9 @@ export const willWrite = operation(record({ file: writtenCodec }), (db) => {
 });
 
 export const hasWritten = operation(record({ path: text, sha256: textOrNull }), (db) => {
-  const void_ = db.prepare("delete from written_file where path = ? and sha256 is not ?");
+  const forget = db.prepare("delete from written_file where path = ? and sha256 is not ?");
   return ({ path, sha256 }): null => {
-    void_.run(path, sha256);
+    forget.run(path, sha256);
     return null;
   };
 });
@@ -57,13 +56,13 @@ export const endCommand = operation(
   (db) => {
     const end = db.prepare("update labelled_command set ended_ms = ? where id = ? and ended_ms is null");
     const remove = db.prepare("delete from labelled_command where id = ?");
-    const void_ = db.prepare("delete from written_file where path = ?");
+    const forget = db.prepare("delete from written_file where path = ?");
     const put = preparePut(db);
     return ({ id, endedMs, files }): null => {
       if (files === undefined) end.run(endedMs, id);
       else {
         for (const file of files) {
-          void_.run(file.path);
+          forget.run(file.path);
           put(file);
         }
         remove.run(id);
@@ -151,6 +150,6 @@ function toCommand(row: CommandRow): LabelledCommand {
 }
 
 export function parseLabel(stored: string | null): Label {
-  const { outward: _, ...label } = parseTrust(parseJson(stored) as Json | undefined);
+  const { outward: _, ...label } = parseTrust(parseJson(stored));
   return label;
 }

@@ -1,0 +1,108 @@
+/**
+ * Files that decide what agents are told and which programs run: they belong to people. In a session with text by others,
+ * an agent can only propose to change one.
+ *
+ * A file counts by its name in any folder, because programs look for these names in every project. Names are compared as
+ * the most forgiving file system would: without case, characters that nobody sees, and trailing dots and spaces.
+ */
+import { realpath } from "node:fs/promises";
+import { join, relative, sep } from "node:path";
+
+import { hasCode } from "../../model/error-code.ts";
+import { type AgentFolders, isInside } from "./confine.ts";
+import type { ToolContext } from "../../model/tool.ts";
+
+/** Agents follow them. Cortex reads the first ones from a workspace. */
+export const IDENTITY_FILES = [
+  "AGENTS.md",
+  "SOUL.md",
+  "IDENTITY.md",
+  "USER.md",
+  "MEMORY.md",
+  "CLAUDE.md",
+] as const;
+const IDENTITY = new Set(
+  [...IDENTITY_FILES, "CLAUDE.local.md", "GEMINI.md", "SKILL.md", ".cursorrules"].map(nameOf),
+);
+
+/** They name programs that shells, editors, package managers and build tools run. */
+const RUNNERS = new Set(
+  (
+    ".bash_login .bash_logout .bash_profile .bashrc .envrc .gitconfig .gitmodules .mcp.json .npmrc .pnpmfile.cjs " +
+    ".pre-commit-config.yaml .profile .yarnrc .yarnrc.yml .zlogin .zprofile .zshenv .zshrc compose.yaml compose.yml " +
+    "docker-compose.yaml docker-compose.yml dockerfile gnumakefile justfile lefthook.yml makefile package.json"
+  ).split(" "),
+);
+const RUNNER_NAME = /^dockerfile\.|\.(?:code-workspace|dockerfile|mk)$/;
+
+/** Every file in them is one. */
+const FOLDERS = new Set(
+  ".claude .claude-plugin .codex .cursor .devcontainer .githooks .husky .idea .vscode".split(" "),
+);
+const FOLDERS_OF_GITHUB = new Set(["actions", "workflows"]);
+
+/** Of the home. */
+const HOME_FOLDERS = ["config", "hooks", "plugins", "relays", "skills"];
+
+type ControlKind = "identity" | "runner" | "folder";
+
+/** All without links. */
+export interface ControlledFolders {
+  /** The folders that an agent may use: what is above them does not count. */
+  readonly open: readonly string[];
+  /** Every file in them is a control file. Files may be named, too. */
+  readonly peoples: readonly string[];
+}
+
+/** What a path, without links, is for. Undefined: it is no control file. */
+export function controlFile(path: string, { open, peoples }: ControlledFolders): ControlKind | undefined {
+  if (peoples.some((folder) => isInside(path, folder))) return "folder";
+  const below = open.filter((folder) => isInside(path, folder)).map((folder) => relative(folder, path));
+  const longest = below.toSorted((a, b) => b.length - a.length)[0] ?? path;
+  const names = longest.split(sep).map(nameOf);
+  const name = names.at(-1)!;
+  if (IDENTITY.has(name)) return "identity";
+  if (RUNNERS.has(name) || RUNNER_NAME.test(name)) return "runner";
+  const isInFolder = names.some(
+    (each, at) => FOLDERS.has(each) || (each === ".github" && FOLDERS_OF_GITHUB.has(names[at + 1] ?? "")),
+  );
+  return isInFolder ? "folder" : undefined;
+}
+
+function nameOf(name: string): string {
+  return name
+    .normalize("NFKC")
+    .replaceAll(/[\p{Default_Ignorable_Code_Point}\p{Cf}]/gv, "")
+    .toLowerCase()
+    .replace(/:.*$/, "") // a stream of NTFS
+    .replace(/[. ]+$/, "");
+}
+
+type ContextFolders = Pick<AgentFolders, "workspace" | "roots" | "hidden"> & Pick<ToolContext, "peoples">;
+
+/** Includes the targets of identity files that are links. */
+export async function controlledFolders({
+  workspace,
+  roots,
+  hidden,
+  peoples = [],
+}: ContextFolders): Promise<ControlledFolders> {
+  const named = [
+    ...["skills", ...IDENTITY_FILES].map((name) => join(workspace, name)),
+    ...hidden.flatMap((home) => HOME_FOLDERS.map((name) => join(home, name))),
+    ...peoples,
+  ];
+  const [open, closed] = await Promise.all(
+    [[workspace, ...roots], named].map((paths) => Promise.all(paths.map(withoutLinks))),
+  );
+  return { open: open!, peoples: closed! };
+}
+
+async function withoutLinks(path: string): Promise<string> {
+  try {
+    return await realpath(path);
+  } catch (error) {
+    if (hasCode(error, "ENOENT", "ENOTDIR", "ELOOP", "EACCES")) return path;
+    throw error;
+  }
+}

@@ -1,0 +1,63 @@
+/**
+ * What stands beside a call when a person decides: who it is for, what the session has come into contact with, and the
+ * message that led to it, all as they are in the commit that asks.
+ */
+import { labelNames } from "../model/label-names.ts";
+import type { Json } from "../model/json.ts";
+import { type Cause, MAX_CAUSE_LENGTH, type Request } from "../model/request.ts";
+import { readTrust } from "../model/trust.ts";
+import { truncate } from "../model/truncate.ts";
+import type { NewApproval, QueueItem, Store, StoredEvent } from "../store/store.ts";
+import { bindingOf, hashOfCall } from "./approval.ts";
+import type { RunWork } from "./prepare.ts";
+import { isByOthers } from "./setup.ts";
+
+type AskingWork = Pick<RunWork, "claim" | "setup" | "folders" | "items">;
+
+/** The request as it is kept: its digest covers the call, the labels and the files. A question stays as it is. */
+export async function withContext(
+  asked: NewApproval,
+  answered: QueueItem,
+  { claim, setup, folders, items }: AskingWork,
+  store: Pick<Store, "events" | "sessions">,
+): Promise<NewApproval> {
+  const [session, causedBy] = await Promise.all([
+    store.sessions.get(claim.lease.session),
+    causeOf(answered, store),
+  ]);
+  const { workspace } = folders;
+  const request: Request = {
+    ...(asked.request as Request),
+    agent: setup.id,
+    workspace,
+    principal: principalOf(answered, items),
+    labels: labelNames(readTrust(session?.settings ?? {})),
+    causedBy,
+  };
+  if (asked.kind === "question") return { ...asked, request: request as unknown as Json };
+  const { tool = "", args = null } = request;
+  return {
+    ...asked,
+    request: request as unknown as Json,
+    callHash: hashOfCall({ tool, args, workspace }, bindingOf(request)),
+  };
+}
+
+/** Who the turn works for. */
+function principalOf({ event }: QueueItem, items: readonly QueueItem[]): string {
+  return isByOthers(items) ? addressOf(event) : "owner";
+}
+
+function addressOf({ channel, sender }: Pick<StoredEvent, "channel" | "sender">): string {
+  return sender === undefined ? channel : `${channel}/${sender}`;
+}
+
+/** The message at the origin of the work: a worker and the step of a relay are asked by agents. */
+async function causeOf({ event, dispatches }: QueueItem, { events }: Pick<Store, "events">): Promise<Cause> {
+  const chain = event.cause === undefined ? [] : await events.chain(event.id);
+  const root = chain.at(-1)?.id;
+  const { id, channel, sender = null, content } = (root && (await events.get(root))) ?? event;
+  const message =
+    id === event.id ? dispatches.find((each) => each.message !== undefined)?.message : undefined;
+  return { event: id, sender, channel, text: truncate(message ?? content ?? "", MAX_CAUSE_LENGTH) };
+}
