@@ -5,7 +5,7 @@
 import { createInterface } from "node:readline";
 
 import { CortexError } from "../model/errors.ts";
-import type { ApprovalView } from "../feature/views.ts";
+import type { ApprovalView } from "../feature/approval-view.ts";
 import { isForCortex } from "./chat-commands.ts";
 import { type RequestReply, parseRequestReply } from "./chat-requests.ts";
 import { openChatServer } from "./chat-server.ts";

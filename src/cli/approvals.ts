@@ -1,7 +1,7 @@
 /** Requests of agents to people: tool calls to approve and questions to answer. */
 import { CortexError } from "../model/errors.ts";
 import type { ApprovalId } from "../model/ids.ts";
-import { approvalView } from "../feature/views.ts";
+import { approvalView } from "../feature/approval-view.ts";
 import { pageOf } from "../feature/page.ts";
 import { ask } from "../client/ask.ts";
 import { renderRequest, type Request } from "../model/request.ts";

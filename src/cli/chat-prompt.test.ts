@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 
 import { MAIN_SESSION, type SessionKey } from "../model/session-key.ts";
-import type { ApprovalView } from "../feature/views.ts";
+import type { ApprovalView } from "../feature/approval-view.ts";
 import { type PromptState, promptOf, statusOf, type StatusState } from "./chat-prompt.ts";
 import { IDLE } from "./chat-view.ts";
 import type { TextRow } from "../terminal/spans.ts";

@@ -1,6 +1,6 @@
 /** The prompt and status line of a chat: what a message would do, and what the agent is doing. */
 import { MAIN_SESSION, type SessionKey } from "../model/session-key.ts";
-import type { ApprovalView } from "../feature/views.ts";
+import type { ApprovalView } from "../feature/approval-view.ts";
 import { dollars } from "./chat-lists.ts";
 import type { ChatView } from "./chat-view.ts";
 import type { TextRow, Span } from "../terminal/spans.ts";

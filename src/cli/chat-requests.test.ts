@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import type { ApprovalView } from "../feature/views.ts";
+import type { ApprovalView } from "../feature/approval-view.ts";
 import { parseRequestReply } from "./chat-requests.ts";
 
 const CALL = { question: null, options: null } as ApprovalView;

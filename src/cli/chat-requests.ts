@@ -1,6 +1,6 @@
 /** Parses a line typed while a request is pending. */
 import { isElsewhere } from "../client/describe-request.ts";
-import type { ApprovalView } from "../feature/views.ts";
+import type { ApprovalView } from "../feature/approval-view.ts";
 
 export type RequestReply =
   | { readonly kind: "approve" }

@@ -1,7 +1,7 @@
 /** A chat with one session in a terminal, until the user switches to another session or leaves. */
 import { CortexError } from "../model/errors.ts";
 import { normalizeSessionKey } from "../model/session-key.ts";
-import type { ApprovalView } from "../feature/views.ts";
+import type { ApprovalView } from "../feature/approval-view.ts";
 import { type LocalCommand, complete, isForCortex, parseChatCommand } from "./chat-commands.ts";
 import { answerTo, describeSpent, queryOf } from "./chat-lists.ts";
 import { promptOf, statusOf } from "./chat-prompt.ts";

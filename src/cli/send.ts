@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 
 import type { SessionKey } from "../model/session-key.ts";
-import type { ApprovalView } from "../feature/views.ts";
+import type { ApprovalView } from "../feature/approval-view.ts";
 import { describeWaiting } from "../client/describe-request.ts";
 import { type Invocation, text } from "../feature/command.ts";
 import { ask } from "../client/ask.ts";

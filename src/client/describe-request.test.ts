@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import type { ApprovalView } from "../feature/views.ts";
+import type { ApprovalView } from "../feature/approval-view.ts";
 import { describeRequest } from "./describe-request.ts";
 
 function request(fields: Partial<ApprovalView>): ApprovalView {

@@ -1,4 +1,4 @@
-import type { ApprovalView } from "../feature/views.ts";
+import type { ApprovalView } from "../feature/approval-view.ts";
 import { renderCall, renderOptions, renderQuestion } from "../model/request.ts";
 import { reveal } from "../model/reveal.ts";
 import { shorten } from "../terminal/text.ts";

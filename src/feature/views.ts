@@ -6,12 +6,10 @@ import type { AgentConfig, Config, PersonaConfig } from "../config/config.ts";
 import { placeKindOf } from "../model/event.ts";
 import { endedAtLimit, type Message, type ToolCall } from "../model/message.ts";
 import type { Profile } from "../model/profile.ts";
-import { MAX_RENDERED_LENGTH, renderRequest, type Request } from "../model/request.ts";
 import { answerText } from "../model/reply-tool.ts";
 import { type Label, marksOf, readTrust } from "../model/trust.ts";
 import { readWorker } from "../model/worker.ts";
 import type {
-  Approval,
   DeadLetter,
   DeliveryTarget,
   EventDispatch,
@@ -24,7 +22,6 @@ import type {
   TurnContent,
 } from "../store/store.ts";
 
-export type ApprovalView = ReturnType<typeof approvalView>;
 export type EventView = ReturnType<typeof eventView>;
 export type SessionView = ReturnType<typeof sessionView>;
 export type TurnView = ReturnType<typeof turnView>;
@@ -274,42 +271,6 @@ function orNull<T extends object, Name extends keyof T>(
 type OrNull<T> = {
   [Name in keyof T]: undefined extends T[Name] ? Exclude<T[Name], undefined> | null : T[Name];
 };
-
-/** What a person reads is in `rendered`; the rest is as agents and others wrote it. */
-export function approvalView(approval: Approval) {
-  const request = approval.request as Request;
-  const { tool, args, reason, question, options, labels, files, causedBy } = request;
-  const { answer } = approval;
-  return {
-    id: approval.id,
-    kind: approval.kind,
-    session: approval.session,
-    chat: approval.chat,
-    turnId: approval.turn,
-    agent: request.agent ?? null,
-    workspace: request.workspace ?? null,
-    tool: typeof tool === "string" ? tool : null,
-    args: args ?? null,
-    reason: typeof reason === "string" ? reason : null,
-    again: request.again ?? null,
-    principal: request.principal ?? null,
-    labels: labels === undefined ? null : [...labels],
-    causedBy: causedBy ?? null,
-    files: files === undefined ? null : [...files],
-    diff: request.diff ?? null,
-    digest: approval.callHash,
-    rendered: renderRequest(request, { digest: approval.callHash, max: MAX_RENDERED_LENGTH }),
-    question: typeof question === "string" ? question : null,
-    options: Array.isArray(options) ? options.map(String) : null,
-    status: approval.state,
-    answer:
-      answer?.kind === "answer" ? answer.text : answer?.kind === "deny" ? (answer.reason ?? null) : null,
-    answeredBy: answer?.by ?? null,
-    askedAt: isoTime(approval.askedAtMs),
-    expiresAt: approval.expiresAtMs === undefined ? null : isoTime(approval.expiresAtMs),
-    answeredAt: approval.answeredAtMs === undefined ? null : isoTime(approval.answeredAtMs),
-  };
-}
 
 function targetView({ channel, account, place, topic }: DeliveryTarget) {
   return { channel, account: account ?? null, place, topic: topic ?? null };

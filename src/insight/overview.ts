@@ -4,8 +4,9 @@ import { CortexError, type ErrorCode } from "../model/errors.ts";
 import { type Health, STILL_RUN_MS } from "./health.ts";
 import { usageOf } from "./costs.ts";
 import { ageOf } from "./measure.ts";
-import type { CostRow } from "../store/store.ts";
-import { approvalView, itemView, runView } from "../feature/views.ts";
+import type { Approval, CostRow } from "../store/store.ts";
+import type { ApprovalView } from "../feature/approval-view.ts";
+import { itemView, runView } from "../feature/views.ts";
 import { ask } from "../client/ask.ts";
 import { openLedger } from "../client/ledger.ts";
 import { findServer, urlOf } from "../client/server.ts";
@@ -66,6 +67,13 @@ async function readServer(home: string) {
   };
 }
 
+/** What renders them is only loaded if there are any. */
+async function approvalViews(open: readonly Approval[]): Promise<ApprovalView[]> {
+  if (open.length === 0) return [];
+  const { approvalView } = await import("../feature/approval-view.ts");
+  return open.map(approvalView);
+}
+
 async function readLedger(home: string, nowMs: number) {
   await using ledger = await openLedger(home);
   const sinceMs = nowMs - DAY_MS;
@@ -88,7 +96,7 @@ async function readLedger(home: string, nowMs: number) {
       oldestMs: ageOf(pulse.waitingSinceMs, nowMs),
       items: queued.items.map(itemView),
     },
-    approvals: open.items.map(approvalView),
+    approvals: await approvalViews(open.items),
     costs: { ...sumUp(costs, nowMs - HOUR_MS), dayCalls: usage.calls, dayTokens: usage.tokens },
   };
 }

@@ -4,7 +4,7 @@ import type { ApprovalId } from "../model/ids.ts";
 import { normalizeSessionKey } from "../model/session-key.ts";
 import { present } from "../model/present.ts";
 import { answererFor, decide } from "../intake/approvals.ts";
-import { approvalView } from "../feature/views.ts";
+import { approvalView } from "../feature/approval-view.ts";
 import { coreSchemas as schemas } from "../feature/api.ts";
 import { pageOf } from "../feature/page.ts";
 import { ApprovalsQuery } from "../feature/requests.ts";

@@ -7,7 +7,7 @@ import { setTimeout as wait } from "node:timers/promises";
 
 import { CortexError } from "../../model/errors.ts";
 import type { RelayView } from "./views.ts";
-import type { ApprovalView } from "../../feature/views.ts";
+import type { ApprovalView } from "../../feature/approval-view.ts";
 import { howTo, summarizeRequest } from "../../client/describe-request.ts";
 import { ask, isConnectionLost, type Request } from "../../client/ask.ts";
 import type { Invocation } from "../../feature/command.ts";
