@@ -44,7 +44,7 @@ const UNNAMED: Readonly<Record<"untrusted" | "private" | "denied", string>> = {
   private: OWNER_PRINCIPAL,
   denied: "*",
 };
-const SETS = ["untrusted", "private", "denied"] as const;
+export const LABEL_SETS = ["untrusted", "private", "denied"] as const;
 
 export function joinLabels(...labels: readonly Label[]): Label {
   const [only, ...others] = labels;
@@ -77,7 +77,7 @@ export function isUnlabelled({ untrusted, private: readers, denied }: Label): bo
 
 /** Whether everything in one label is in the other. */
 export function isWithin(label: Label, other: Label): boolean {
-  return SETS.every((set) => label[set].every((name) => other[set].includes(name)));
+  return LABEL_SETS.every((set) => label[set].every((name) => other[set].includes(name)));
 }
 
 export function isSameLabel(one: Label, other: Label): boolean {
@@ -127,7 +127,7 @@ export function isDeniedToAuthor({ denied }: Label, allows: (pattern: string) =>
 
 /** What one has and the other has not. Undefined: nothing. */
 export function addedTrust(known: Trust, brought: Trust): Trust | undefined {
-  const missing = (set: (typeof SETS)[number]): Names =>
+  const missing = (set: (typeof LABEL_SETS)[number]): Names =>
     brought[set].filter((name) => !known[set].includes(name) && !known[set].includes(CROWD));
   const added = {
     untrusted: missing("untrusted"),
@@ -136,7 +136,7 @@ export function addedTrust(known: Trust, brought: Trust): Trust | undefined {
     outward: brought.outward && !known.outward,
   };
   if (isUnlabelled(added) && !added.outward) return undefined;
-  const limited = (set: (typeof SETS)[number]): Names =>
+  const limited = (set: (typeof LABEL_SETS)[number]): Names =>
     known[set].length + added[set].length > MAX_NAMES && set !== "private" ? [CROWD] : added[set];
   return { ...added, untrusted: limited("untrusted"), denied: limited("denied") };
 }
@@ -151,7 +151,7 @@ export function readTrust(settings: Readonly<Record<string, Json>>): Trust {
 /** As stored: a set is an object, so that settings are merged name by name. */
 export function parseTrust(stored: Json | undefined): Trust {
   const fields = (stored ?? {}) as Readonly<Record<string, Json | undefined>>;
-  const names = (set: (typeof SETS)[number]): Names => {
+  const names = (set: (typeof LABEL_SETS)[number]): Names => {
     const value = fields[set];
     if (value === true) return [UNNAMED[set]];
     if (typeof value !== "object" || value === null || Array.isArray(value)) return [];
@@ -173,7 +173,7 @@ export function trustJson({ outward, ...label }: Trust): Record<string, Json> {
 }
 
 export function labelJson(label: Label): Record<string, Json> {
-  const sets = SETS.filter((set) => label[set].length > 0).map((set): [string, Json] => [
+  const sets = LABEL_SETS.filter((set) => label[set].length > 0).map((set): [string, Json] => [
     set,
     Object.fromEntries(label[set].map((name) => [name, true])),
   ]);

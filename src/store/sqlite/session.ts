@@ -1,6 +1,6 @@
 import type { TurnId } from "../../model/ids.ts";
 import type { SessionKey } from "../../model/session-key.ts";
-import { MARKS, type Mark, readTrust, type Trust } from "../../model/trust.ts";
+import { LABEL_SETS, readTrust, type Trust } from "../../model/trust.ts";
 import { MAX_SETTINGS_BYTES, type Settings } from "../store.ts";
 import { prepareClaims } from "./claim.ts";
 import { actorCodec, prepareAudit, withToken } from "./audit.ts";
@@ -102,9 +102,10 @@ interface MergedRow {
   readonly before: string | null;
 }
 
-function clearedMarks({ before, settings }: MergedRow): Mark[] {
+function clearedMarks({ before, settings }: MergedRow): string[] {
   const [was, is] = [trustIn(before), trustIn(settings)];
-  return MARKS.filter((mark) => was[mark] && !is[mark]);
+  const cleared = LABEL_SETS.filter((set) => was[set].some((name) => !is[set].includes(name)));
+  return [...cleared, ...(was.outward && !is.outward ? (["outward"] as const) : [])];
 }
 
 function trustIn(settings: string | null): Trust {
