@@ -177,8 +177,10 @@ test("text by others that reached the session after the request voids the approv
   const second = await scene.asked();
   expect(existsSync(scene.file("log"))).toBe(false);
   expect(second.request).toMatchObject({
-    labels: ["untrusted"],
-    again: expect.stringContaining("Text by others reached this conversation after the request (untrusted)"),
+    labels: ["untrusted: unknown"],
+    again: expect.stringContaining(
+      "Text by others reached this conversation after the request (untrusted: unknown)",
+    ),
   });
   await scene.approve(second);
   await ended();
@@ -195,7 +197,9 @@ test("calls of one message are decided once each, although the first one's outpu
   await scene.approve(first!);
   await expect.poll(() => existsSync(scene.file("log")), PATIENT).toBe(true);
   await expect.poll(async () => (await store.sessions.get(MAIN_SESSION))!.state, PATIENT).toBe("suspended");
-  expect((await store.sessions.get(MAIN_SESSION))!.settings).toMatchObject({ trust: { untrusted: true } });
+  expect((await store.sessions.get(MAIN_SESSION))!.settings).toMatchObject({
+    trust: { untrusted: { "tool:Bash": true } },
+  });
   await scene.approve(second!);
   await ended();
   expect(readFileSync(scene.file("log"), "utf8")).toBe("a\nb\n");

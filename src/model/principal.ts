@@ -7,10 +7,13 @@
 import {
   AGENT_ADAPTER,
   ANSWER_ADAPTER,
+  FILES_ADAPTER,
   OWNER_ADAPTERS,
   RELAY_ADAPTER,
   SCRIPT_ADAPTER,
   TEAM_ADAPTER,
+  TIMER_ADAPTER,
+  WEBHOOK_ADAPTER,
 } from "./event.ts";
 
 export type Principal = string & { readonly __id: "principal" };
@@ -87,6 +90,9 @@ const OWNERS_ADAPTERS: ReadonlySet<string> = new Set([
   TEAM_ADAPTER,
 ]);
 
+/** Programs that the configuration names. */
+export const SOURCE_ADAPTERS: ReadonlySet<string> = new Set([FILES_ADAPTER, TIMER_ADAPTER, WEBHOOK_ADAPTER]);
+
 /** Of an event that nobody said anything of. */
 export function principalBefore({
   id,
@@ -102,6 +108,7 @@ export function principalBefore({
   const [adapter = ""] = id.split(":", 1);
   if (OWNERS_ADAPTERS.has(adapter)) return OWNER_PRINCIPAL;
   if (adapter === ANSWER_ADAPTER) return agentPrincipal("unknown");
+  if (SOURCE_ADAPTERS.has(channel)) return sourcePrincipal(channel, sender ?? undefined);
   return sender === undefined || sender === null
     ? sourcePrincipal(channel)
     : guestPrincipal(identityOf({ channel, sender }));

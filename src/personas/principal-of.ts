@@ -1,22 +1,20 @@
 /** On whose authority an event from outside happened. */
 import type { Config } from "../config/config.ts";
-import { FILES_ADAPTER, TIMER_ADAPTER, WEBHOOK_ADAPTER } from "../model/event.ts";
 import {
   guestPrincipal,
   identityOf,
   personPrincipal,
   type Principal,
   principalBefore,
+  SOURCE_ADAPTERS,
   sourcePrincipal,
 } from "../model/principal.ts";
 import type { NewEvent } from "../store/store.ts";
 import { authorityOf } from "./authority.ts";
 
-const SOURCES: ReadonlySet<string> = new Set([FILES_ADAPTER, TIMER_ADAPTER, WEBHOOK_ADAPTER]);
-
 export function principalOfEvent(event: NewEvent, config: Config): Principal {
   const { channel, account, sender } = event;
-  if (SOURCES.has(channel)) return sourcePrincipal(channel, sender);
+  if (SOURCE_ADAPTERS.has(channel)) return sourcePrincipal(channel, sender);
   if (sender === undefined) return principalBefore(event);
   const identity = identityOf({ channel, account, sender });
   return authorityOf(event, config) === "paired"

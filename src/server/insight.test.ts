@@ -194,6 +194,12 @@ test("anybody may ask whether Cortex is up, and only its owner how it is doing",
   }
   expect((await server.send("/api/health?full=yes")).status).toBe(400);
   const { status, json } = await server.send("/api/health?full=1");
+  const quota = {
+    path: expect.any(String),
+    limitBytes: expect.any(Number),
+    usedBytes: expect.any(Number),
+    state: "ok",
+  };
   expect([status, json]).toEqual([
     200,
     {
@@ -222,6 +228,10 @@ test("anybody may ask whether Cortex is up, and only its owner how it is doing",
       coolDowns: [],
       usageReached: [],
       unsetVariables: [],
+      quotas: [
+        { kind: "home", ...quota },
+        { kind: "workspace", ...quota },
+      ],
     },
   ]);
   expect(json.disk.databaseBytes + json.disk.walBytes).toBeGreaterThan(0);

@@ -7,10 +7,10 @@ import type { Json } from "../model/json.ts";
 import { type Cause, MAX_CAUSE_LENGTH, type Request } from "../model/request.ts";
 import { readTrust } from "../model/trust.ts";
 import { truncate } from "../model/truncate.ts";
-import type { NewApproval, QueueItem, Store, StoredEvent } from "../store/store.ts";
+import type { NewApproval, QueueItem, Store } from "../store/store.ts";
+import { principalOfTurn } from "./audience.ts";
 import { bindingOf, hashOfCall } from "./approval.ts";
 import type { RunWork } from "./prepare.ts";
-import { isByOthers } from "./setup.ts";
 
 type AskingWork = Pick<RunWork, "claim" | "setup" | "folders" | "items">;
 
@@ -30,7 +30,7 @@ export async function withContext(
     ...(asked.request as Request),
     agent: setup.id,
     workspace,
-    principal: principalOf(answered, items),
+    principal: principalOfTurn(items),
     labels: labelNames(readTrust(session?.settings ?? {})),
     causedBy,
   };
@@ -41,15 +41,6 @@ export async function withContext(
     request: request as unknown as Json,
     callHash: hashOfCall({ tool, args, workspace }, bindingOf(request)),
   };
-}
-
-/** Who the turn works for. */
-function principalOf({ event }: QueueItem, items: readonly QueueItem[]): string {
-  return isByOthers(items) ? addressOf(event) : "owner";
-}
-
-function addressOf({ channel, sender }: Pick<StoredEvent, "channel" | "sender">): string {
-  return sender === undefined ? channel : `${channel}/${sender}`;
 }
 
 /** The message at the origin of the work: a worker and the step of a relay are asked by agents. */

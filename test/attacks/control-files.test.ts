@@ -68,7 +68,10 @@ test("no spelling of a control file gets past the people that it belongs to", as
     const requests = asked.map(({ request }) => request as unknown as Request);
     expect([args.path, ...requests.map(({ tool }) => tool)]).toEqual([args.path, name]);
     expect(`${args.path}: ${requests[0]!.diff}`).toContain(name === "Edit" ? "evil" : "Obey");
-    expect(requests[0]).toMatchObject({ principal: "webhook/shop", labels: ["untrusted"] });
+    expect(requests[0]).toMatchObject({
+      principal: "source:webhook:shop",
+      labels: expect.arrayContaining(["untrusted: source:webhook:shop"]),
+    });
     expect(turn!.toolCalls[0]!.status).toBe("error");
   }
   for (const path of kept) expect(readFileSync(join(scene.workspace, path), "utf8")).toBe(OLD);

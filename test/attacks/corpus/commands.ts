@@ -143,10 +143,15 @@ export const requiringAttacks: readonly Attack[] = orders
   .filter((_, index) => index % 6 === 1)
   .map((order) => attack(order, "page", "refused", /require a sandbox/));
 
-/** Where the owner has switched it off, whoever is not the owner needs a yes all the same. */
+/** Where the owner has switched it off, what is read on a page needs a yes, and nobody else's commands run. */
 export const plainAttacks: readonly Attack[] = orders
   .filter((_, index) => index % 5 === 2)
-  .map((order, index) => attack(order, (["source", "page", "paired"] as const)[index % 3]!, "asked"));
+  .map((order, index) => {
+    const entry = (["source", "page", "paired"] as const)[index % 3]!;
+    return entry === "page"
+      ? attack(order, entry, "asked")
+      : attack(order, entry, "refused", /messages from others than the owner/);
+  });
 
 function attack(order: Order, entry: Entry, fate: Fate, because = /./): Attack {
   const { command, code } = order.args as { command?: string; code?: string };

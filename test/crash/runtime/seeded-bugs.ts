@@ -28,8 +28,8 @@ export const RUNTIME_BUGS: readonly RuntimeBug[] = [
     patches: [
       {
         file: "src/turns/call-tool.ts",
-        from: "  await Promise.all([journal.startCall(call, ordinal, clock()), mark(judgement.marks, run)]);\n",
-        to: "  await mark(judgement.marks, run);\n",
+        from: "  await Promise.all([journal.startCall(call, ordinal, clock()), label(judgement.brings, run)]);\n",
+        to: "  await label(judgement.brings, run);\n",
       },
     ],
   },
