@@ -9,7 +9,7 @@ import { npmEnvironment, type Variables } from "../programs/environment.ts";
 import { runToEnd } from "../programs/run-group.ts";
 import { type Advisory, type Audit, readAudit } from "./read-audit.ts";
 
-export const AUDIT_TIMEOUT_MS = 60_000;
+const AUDIT_TIMEOUT_MS = 60_000;
 export const MAX_AUDIT_BYTES = 16 * 1024 * 1024;
 
 const NAME = "dependencies";

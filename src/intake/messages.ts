@@ -46,7 +46,7 @@ export interface Sent {
   readonly dropped?: string;
 }
 
-export const OWNER = "owner";
+const OWNER = "owner";
 const DEFAULT_CHANNEL = "http";
 
 /** What a command leaves to be sent: the lines below it, and what it replied. */

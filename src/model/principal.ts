@@ -20,7 +20,7 @@ export type Principal = string & { readonly __id: "principal" };
 
 export const OWNER_PRINCIPAL = "owner" as Principal;
 
-export type PrincipalKind = "owner" | "person" | "guest" | "source" | "agent";
+type PrincipalKind = "owner" | "person" | "guest" | "source" | "agent";
 
 /** The identity of somebody on a channel: `telegram:42`, or `telegram@work:42` on another account than the default one. */
 export type Identity = string & { readonly __id: "identity" };

@@ -36,7 +36,7 @@ export const NO_TRUST: Trust = { ...NO_LABEL, outward: false };
 export const OWNERS: Label = { ...NO_LABEL, private: [OWNER_PRINCIPAL] };
 
 /** More names than this are counted as one, so that a label stays small in a crowded room. */
-export const MAX_NAMES = 64;
+const MAX_NAMES = 64;
 const CROWD = "others";
 /** Stored before labels had names. */
 const UNNAMED: Readonly<Record<"untrusted" | "private" | "denied", string>> = {

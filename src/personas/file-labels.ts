@@ -20,13 +20,13 @@ import type { LabelStore, WrittenFile } from "../store/store.ts";
 export const FOREIGN: Label = { ...NO_LABEL, untrusted: ["document"] };
 
 /** A longer file has the label of the last record of its path, whatever it holds now. */
-export const MAX_HASHED_BYTES = 256 * 1024 * 1024;
+const MAX_HASHED_BYTES = 256 * 1024 * 1024;
 /** A shorter text can be in two files by chance. */
-export const MIN_MOVED_BYTES = 32;
+const MIN_MOVED_BYTES = 32;
 /** With more records in a folder, all of them count, also those of files that are gone. */
-export const MAX_RECORDS_CHECKED = 200;
+const MAX_RECORDS_CHECKED = 200;
 /** With more files, a command stays recorded instead of the files that it changed. */
-export const MAX_FILES_SCANNED = 20_000;
+const MAX_FILES_SCANNED = 20_000;
 /** Clocks of file systems run behind by some milliseconds. */
 const SLACK_MS = 100;
 

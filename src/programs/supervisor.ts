@@ -30,7 +30,7 @@ export const CALL_VARIABLE = "CORTEX_CALL";
 
 /** The first look at a program. Each pause is twice as long, up to the longest: most commands are over before. */
 const FIRST_LOOK_MS = 25;
-export const LOOK_EVERY_MS = 200;
+const LOOK_EVERY_MS = 200;
 /** The pause between two attempts to end all processes, and how often it is tried: some start others meanwhile. */
 const RETRY_MS = 10;
 const MAX_KILLS = 200;

@@ -129,7 +129,7 @@ function refused(text: string): Resolved {
 }
 
 /** How much of a call a message shows; `cortex approvals show` prints all of it. */
-export const MAX_CALL_IN_NOTICE = 600;
+const MAX_CALL_IN_NOTICE = 600;
 
 /**
  * Tells the sender of a message, on their own channel, what the turn asks. Only the owner can approve a call, and its

@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { within } from "../programs/run-group.ts";
 
 /** A walk ends after this many entries; what is beyond them does not count. */
-export const MAX_ENTRIES = 1_000_000;
+const MAX_ENTRIES = 1_000_000;
 /** The rest after a walk, as a multiple of its duration. */
 const REST = 20;
 /** How long anyone waits for a walk. After that, they get the size before it. */

@@ -11,7 +11,7 @@ import { openFile } from "./open-inside.ts";
 import { readAtMost } from "./read-bytes.ts";
 
 /** Larger files are not compared, and not changed where that needs an agreement. */
-export const MAX_PROPOSED_BYTES = 10 * 1024 * 1024;
+const MAX_PROPOSED_BYTES = 10 * 1024 * 1024;
 
 /** Why a person must agree to a change of a file in a session with text by others. Undefined: it is no control file. */
 export async function asksToChange(place: ConfinedPath, context: ToolContext): Promise<string | undefined> {

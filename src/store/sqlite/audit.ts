@@ -15,7 +15,7 @@ import { oncePerDatabase } from "./once.ts";
 import { operation } from "./operation.ts";
 import { listPage, START } from "./page.ts";
 import { parseJson } from "./row.ts";
-import { type Decoded, json, record, text, textOf, words, wordsOrNull } from "./wire.ts";
+import { json, record, text, textOf, words, wordsOrNull } from "./wire.ts";
 
 /** Who decided, as operations receive it. */
 export const actorCodec = record({ principal: words, token: wordsOrNull });
@@ -112,8 +112,6 @@ export function prepareReadAudit(db: Database) {
 function toEntry({ at_ms: atMs, detail, hash, ...entry }: AuditRow): AuditEntry {
   return { ...entry, atMs, detail: parseJson(detail), hash: hash.toString("hex") };
 }
-
-export type ActorInput = Decoded<typeof actorCodec>;
 
 /** Unless a caller says otherwise, the owner decides. */
 export const OWNER: Actor = { principal: "owner" };

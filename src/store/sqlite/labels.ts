@@ -9,7 +9,7 @@ import { operation } from "./operation.ts";
 import { parseJson } from "./row.ts";
 import { type Decoded, json, list, number, optional, record, text, textOrNull } from "./wire.ts";
 
-export const writtenCodec = record({
+const writtenCodec = record({
   path: text,
   sha256: text,
   size: number,
