@@ -45,6 +45,7 @@ export type ErrorCode =
   | "origin_forbidden"
   | "path_forbidden"
   | "pattern_refused"
+  | "person_unknown"
   | "persona_unknown"
   | "plugin_unpinned"
   | "port_in_use"

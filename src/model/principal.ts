@@ -25,6 +25,9 @@ type PrincipalKind = "owner" | "person" | "guest" | "source" | "agent";
 /** The identity of somebody on a channel: `telegram:42`, or `telegram@work:42` on another account than the default one. */
 export type Identity = string & { readonly __id: "identity" };
 
+/** Written so, with a channel as adapters may name themselves. */
+export const IDENTITY = /^[a-z0-9][a-z0-9_.-]{0,63}(@[^:\s]{1,64})?:\S[^\p{Cc}]{0,255}$/u;
+
 export function personPrincipal(id: string): Principal {
   return `person:${id}` as Principal;
 }

@@ -28,6 +28,7 @@ export const STATUS: Partial<Record<ErrorCode, number>> = {
   hook_unknown: 404,
   item_unknown: 404,
   member_unknown: 404,
+  person_unknown: 404,
   persona_unknown: 404,
   relay_unknown: 404,
   route_unknown: 404,

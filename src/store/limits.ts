@@ -35,6 +35,12 @@ export const MAX_QUIET_WINDOWS = 10;
 export const MAX_SETTINGS_BYTES = 64 * 1024;
 /** Tokens that are not revoked. */
 export const MAX_TOKENS = 1_000;
+/** People, the owner included. */
+export const MAX_PEOPLE = 10_001;
+/** Identities of one person. */
+export const MAX_IDENTITIES = 100;
+/** A person's permissions, as JSON. */
+export const MAX_PERMISSIONS_BYTES = 64 * 1024;
 /** Consecutive errors that open a hook's circuit. */
 export const CIRCUIT_ERRORS = 5;
 /** How long an open circuit pauses a hook before the next try. */

@@ -24,6 +24,13 @@ export interface PeopleStore extends PeopleReads {
 
   /** Their identities are unknown from then on. What they said stays. `person_unknown`; never the owner. */
   remove(id: string, by: Actor): Promise<void>;
+
+  /**
+   * Adds people whom the configuration of an older version names; identities of one with the role owner become the
+   * owner's. An identity is taken over once, so that nobody comes back who was removed, and never from another person.
+   * An id that is taken gets a number behind it. Returns how many people this added or changed.
+   */
+  takeOver(people: readonly NewPerson[]): Promise<number>;
 }
 
 export interface NewPerson {
@@ -41,6 +48,7 @@ export interface PersonChange {
   /** Identities that they get, and lose. */
   readonly link?: readonly Identity[];
   readonly unlink?: readonly Identity[];
+  /** Null: nothing is narrowed any more. */
   readonly permissions?: Json;
   /** Merged; null removes a limit of their own. */
   readonly limits?: Readonly<Partial<Record<keyof PersonLimits, number | null>>>;

@@ -26,6 +26,7 @@ import type { EventReads, EventStore } from "./events.ts";
 import type { Counts, Pulse } from "./health.ts";
 import type { HookReads, HookStore } from "./hooks.ts";
 import type { LabelReads, LabelStore } from "./labels.ts";
+import type { PeopleReads, PeopleStore } from "./people.ts";
 import type { ProgressReads, ProgressStore } from "./progress.ts";
 import type { Prunable, PruneKind, PruneRequest, PruneStep } from "./pruning.ts";
 import type { QueueReads, QueueStore } from "./queue-items.ts";
@@ -50,6 +51,7 @@ export type * from "./hooks.ts";
 export type * from "./labels.ts";
 export type * from "./leases.ts";
 export type * from "./list.ts";
+export type * from "./people.ts";
 export type * from "./progress.ts";
 export type * from "./pruning.ts";
 export type * from "./queue-items.ts";
@@ -83,6 +85,7 @@ export interface Ledger extends AsyncDisposable {
   /** The labels of files that agents wrote. */
   readonly labels: LabelReads;
   readonly progress: ProgressReads;
+  readonly people: PeopleReads;
   readonly tokens: TokenReads;
   readonly audit: AuditReads;
   /** Dead messages and deliveries. */
@@ -127,6 +130,7 @@ export interface Store extends Ledger {
   readonly files: FileStore;
   readonly labels: LabelStore;
   readonly progress: ProgressStore;
+  readonly people: PeopleStore;
   readonly tokens: TokenStore;
   readonly audit: AuditStore;
 

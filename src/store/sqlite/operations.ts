@@ -26,6 +26,7 @@ import {
   sendingChunk,
   settleChunk,
 } from "./outbox.ts";
+import { addPerson, changePerson, removePerson, takePeopleOver } from "./people.ts";
 import { setProgress } from "./progress.ts";
 import { forgetWords, prune } from "./prune.ts";
 import { holdDispatches, noteJudged, recordHookRun } from "./record-hook-run.ts";
@@ -101,6 +102,10 @@ export const OPERATIONS = {
   noteTokenUsed,
   appendAudit,
   noteMainToken,
+  addPerson,
+  changePerson,
+  removePerson,
+  takePeopleOver,
 };
 
 export type OperationName = keyof typeof OPERATIONS;

@@ -42,6 +42,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 20, sql: timings() },
   { version: 21, sql: principalsAndLabels() },
   { version: 22, sql: tokensAndAudit() },
+  { version: 23, sql: people() },
 ];
 
 function ground(): string {
@@ -739,5 +740,34 @@ create table audit_entry (
 create index audit_entry_kind on audit_entry (kind, seq);
 
 alter table event add column token text; -- the name of the scoped token that sent it
+`;
+}
+
+/** People, and what they are known by. The owner is always there. */
+function people(): string {
+  return `
+create table person (
+  key integer primary key,
+  id text not null unique,
+  name text not null,
+  role text not null,
+  permissions text, -- null: nothing is narrowed
+  limits text not null,
+  created_ms integer not null
+) strict;
+create unique index person_owner on person (role) where role = 'owner';
+insert into person (id, name, role, limits, created_ms)
+  values ('owner', 'Owner', 'owner', '{}', unixepoch() * 1000);
+
+create table identity (
+  key integer primary key,
+  identity text not null unique,
+  person integer not null references person
+) strict;
+create index identity_person on identity (person);
+
+create table taken_over ( -- what the configuration of an older version named, so that a removed person stays removed
+  identity text primary key
+) strict, without rowid;
 `;
 }

@@ -46,6 +46,7 @@ import { prepareReadTurns } from "./read-turns.ts";
 import { Reader } from "./reader.ts";
 import { required } from "./row.ts";
 import { checkSearch, prepareSearchEvents, prepareUnsearched } from "./search-events.ts";
+import { prepareReadPeople } from "./people.ts";
 import { prepareReadTokens } from "./tokens.ts";
 import { prepareReadFiles } from "./watched-files.ts";
 
@@ -85,6 +86,7 @@ export class SqliteLedger implements Ledger {
   readonly files: Ledger["files"];
   readonly labels: Ledger["labels"];
   readonly progress: Ledger["progress"];
+  readonly people: Ledger["people"];
   readonly tokens: Ledger["tokens"];
   readonly audit: Ledger["audit"];
   readonly dead: Ledger["dead"];
@@ -156,6 +158,7 @@ export class SqliteLedger implements Ledger {
     this.files = this.#reads(prepareReadFiles, "known");
     this.labels = this.#reads(prepareReadLabels, "areEmpty", "ofFile", "under", "commands");
     this.progress = this.#reads(prepareReadProgress, "get");
+    this.people = this.#reads(prepareReadPeople, "get", "find", "list");
     this.tokens = this.#reads(prepareReadTokens, "get", "find", "list");
     this.audit = this.#reads(prepareReadAudit, "list");
     this.dead = this.#reads(prepareReadDead, "list", "get");

@@ -41,6 +41,7 @@ import { connectThread } from "./connect-thread.ts";
 import { cutLog } from "./connection.ts";
 import { copyBeforeMigration, dropCopies, dropOldCopies } from "./copy-database.ts";
 import type { DispatchedRow } from "./dispatch.ts";
+import { encodePerson, encodePersonChange } from "./encode-people.ts";
 import * as encode from "./encode.ts";
 import { encodeFile, encodeFiring, encodeHookFiles, encodeHookRun } from "./encode-hooks.ts";
 import { encodeRelay, encodeRelayChange } from "./encode-relays.ts";
@@ -120,6 +121,7 @@ export class SqliteStore implements Store {
   readonly files: Store["files"];
   readonly labels: Store["labels"];
   readonly progress: Store["progress"];
+  readonly people: Store["people"];
   readonly tokens: Store["tokens"];
   readonly audit: Store["audit"];
   readonly dead: Store["dead"];
@@ -159,6 +161,7 @@ export class SqliteStore implements Store {
     this.files = this.#fileStore();
     this.labels = this.#labelStore();
     this.progress = this.#progressStore();
+    this.people = this.#peopleStore();
     this.tokens = this.#tokenStore();
     this.audit = this.#auditStore();
   }
@@ -513,6 +516,23 @@ export class SqliteStore implements Store {
 
   #progressStore(): Store["progress"] {
     return { ...this.#ledger.progress, set: async (progress) => this.#do("setProgress", progress) };
+  }
+
+  #peopleStore(): Store["people"] {
+    const stored = async (id: string) => required(await this.#ledger.people.get(id));
+    return {
+      ...this.#ledger.people,
+      add: async (person, by) => {
+        await this.#writer.call("addPerson", { person: encodePerson(person), by });
+        return stored(person.id);
+      },
+      change: async (id, change, by) => {
+        await this.#writer.call("changePerson", encodePersonChange(id, change, by));
+        return stored(id);
+      },
+      remove: async (id, by) => this.#do("removePerson", { id, by }),
+      takeOver: async (people) => this.#writer.call("takePeopleOver", { people: people.map(encodePerson) }),
+    };
   }
 
   #tokenStore(): Store["tokens"] {

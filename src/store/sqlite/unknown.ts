@@ -13,6 +13,7 @@ export const delegationUnknown = unknown(
 );
 export const eventUnknown = unknown("event_unknown", "event", "Accept the event first.");
 export const hookUnknown = unknown("hook_unknown", "hook", "Run `cortex hooks` to list hooks.");
+export const personUnknown = unknown("person_unknown", "person", "Run `cortex people list` to list people.");
 export const relayUnknown = unknown("relay_unknown", "relay", "Run `cortex relay list` to list relays.");
 export const sessionUnknown = unknown(
   "session_unknown",

@@ -162,6 +162,14 @@ export const VIEWS: Readonly<Record<string, string>> = {
     from relay_step p join relay r on r.key = p.relay left join item i on i.key = p.item
       left join session s on s.key = i.session left join run u on u.key = i.turn`,
 
+  people: `
+    select id, name, role, permissions as permissions_json, limits as limits_json, created_ms as created_at
+    from person`,
+
+  identities: `
+    select i.identity, p.id as person_id
+    from identity i join person p on p.key = i.person`,
+
   tokens: `
     select id, name, can as can_json, person, created_ms as created_at, expires_ms as expires_at,
            revoked_ms as revoked_at, last_used_ms as last_used_at
