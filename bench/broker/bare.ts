@@ -21,7 +21,9 @@ const nextId = createUlidSource(Date.now);
 const hashes = !process.argv.includes("--no-hash");
 const zeros = Buffer.alloc(32);
 
-const insertPlace = db.prepare("insert into place values (?, ?, 'bench', 'default', ?, null, ?)");
+const insertPlace = db.prepare(
+  "insert into place (key, id, channel, account, place, first_ms) values (?, ?, 'bench', 'default', ?, ?)",
+);
 const insertSession = db.prepare(
   "insert into session (key, label, agent, persona, created_ms, used_ms) values (?, ?, 'main', 'atlas', ?, ?)",
 );
@@ -43,8 +45,13 @@ const insertRun = db.prepare(
 const holdSession = db.prepare(
   "update session set epoch = epoch + 1, holder = 'bench', run = ?, ready_ms = ?, used_ms = ? where key = ?",
 );
-const insertMessage = db.prepare("insert into message values (?, ?, ?, ?, null, ?)");
-const insertCall = db.prepare("insert into tool_call values (?, 'call-1', ?, ?, 'ok', ?, null, ?, ?)");
+const insertMessage = db.prepare(
+  "insert into message (key, id, role, content, at_ms) values (?, ?, ?, ?, ?)",
+);
+const insertCall = db.prepare(
+  `insert into tool_call (key, call_id, tool, params, status, result, started_ms, completed_ms)
+   values (?, 'call-1', ?, ?, 'ok', ?, ?, ?)`,
+);
 const insertTurn = db.prepare(
   `insert into turn (key, id, parent, depth, jump, type, status, session, agent, persona, role, profile, provider, model,
                      input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, reasoning_tokens, tool_calls,
