@@ -302,7 +302,7 @@ async function make(
   const added = await run.hooks().after({ tool: step.tool.name, params, context }, result);
   const brought = broughtBy(step.tool, codeModeOf(run), result, added);
   await label(brought, run); // before the model reads it
-  await run.work.labels.keepOutput(context, brought);
+  await run.work.labels.keepOutput(context, () => trustOfSession(run));
   const text = [result.text, ...notes, ...added].join("\n\n");
   const told = isWithin(brought, OWNERS) ? withoutLabel(result) : { ...result, label: brought };
   return finish(result.isError === true ? "error" : "ok", { ...told, text }, step, run);

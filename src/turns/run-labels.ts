@@ -4,7 +4,7 @@ import { lstat } from "node:fs/promises";
 import { outputPath } from "../agents/tools/output.ts";
 import { hasCode } from "../model/error-code.ts";
 import type { ToolContext, ToolLabels } from "../model/tool.ts";
-import { joinLabels, type Label, type Trust } from "../model/trust.ts";
+import { joinLabels, type Label, NO_LABEL, type Trust } from "../model/trust.ts";
 import type { FileLabels, Writer } from "../personas/file-labels.ts";
 
 /** The labels of files, and on whose authority a run writes some. */
@@ -17,8 +17,14 @@ export class WorkLabels {
     this.writer = writer;
   }
 
-  /** Records the label of the output that a call has left in a file. */
-  async keepOutput(context: Pick<ToolContext, "outputFolder" | "callKey">, label: Label): Promise<void> {
+  /**
+   * Records the label of the output that a call has left in a file: that of the session, because whoever chose the call
+   * chose what it says.
+   */
+  async keepOutput(
+    context: Pick<ToolContext, "outputFolder" | "callKey">,
+    readLabel: () => Promise<Label>,
+  ): Promise<void> {
     const path = outputPath(context);
     try {
       await lstat(path);
@@ -26,7 +32,8 @@ export class WorkLabels {
       if (hasCode(error, "ENOENT")) return;
       throw error;
     }
-    await this.files.record(path, label, this.writer);
+    const own = { ...NO_LABEL, private: [this.writer.audience] };
+    await this.files.record(path, joinLabels(await readLabel(), own), this.writer);
   }
 }
 
