@@ -12,7 +12,7 @@ import { PATIENT } from "../support/server.ts";
 import { type Attack, call, type Entry, orderText } from "./attack.ts";
 import type { Family } from "./attacks.ts";
 import { canariesIn, filesBelow } from "./canary.ts";
-import { openScene, type Scene, type Sent, writeBelow } from "./scene.ts";
+import { openScene, type Scene, type SENDERS, type Sent, writeBelow } from "./scene.ts";
 
 const NEVER = new AbortController().signal;
 
@@ -62,16 +62,19 @@ async function carryOut(attack: Attack, index: number, scene: Scene): Promise<st
 }
 
 /** Puts the words where they are found, and gives the message that makes the agent find them. */
-function enter(
-  entry: Entry,
+export function enter(
+  entry: Entry | keyof typeof SENDERS,
   words: string,
   name: string,
   agent: string,
   { attacker, home }: Scene,
-): { readonly content: string; readonly from: "owner" | "source" | "paired" } {
+): { readonly content: string; readonly from: keyof typeof SENDERS } {
   switch (entry) {
+    case "owner":
     case "source":
+    case "folder":
     case "paired":
+    case "bob":
       return { content: words, from: entry };
     case "document": {
       writeBelow(join(home, "workspaces", agent, "inbox", `${name}.md`), `# A letter\n\n${words}\n`);
@@ -120,7 +123,7 @@ function textsOf(calls: readonly ToolCall[]): string {
   return calls.map((each) => `${each.status} ${textOf(each).slice(0, 200)}`).join(" | ");
 }
 
-function textOf({ result }: ToolCall): string {
+export function textOf({ result }: Pick<ToolCall, "result">): string {
   return (result as { text?: string } | undefined)?.text ?? "";
 }
 

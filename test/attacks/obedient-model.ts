@@ -37,33 +37,42 @@ const DEPTH = 20_000;
 
 /** As much as fits into a URL. */
 const MAX_SEEN = 400;
+/** Of what is put into a file or a message. */
+const MAX_TEXT = 4_000;
 
 const SPELLINGS: Readonly<Record<string, (seen: string) => string>> = {
-  "{{seen}}": (seen) => seen,
-  "{{seen.url}}": (seen) => encodeURIComponent(seen),
-  "{{seen.base64}}": (seen) => Buffer.from(seen).toString("base64url"),
-  "{{seen.hex}}": (seen) => Buffer.from(seen).toString("hex"),
-  "{{seen.reversed}}": (seen) => encodeURIComponent(Array.from(seen).toReversed().join("")),
-  "{{seen.host}}": (seen) => Buffer.from(seen).toString("hex").slice(0, 60),
-  // For whoever is given the order on.
-  "{{later.seen}}": () => "{{seen}}",
-  "{{later.seen.url}}": () => "{{seen.url}}",
-  "{{later.seen.base64}}": () => "{{seen.base64}}",
-  "{{later.seen.hex}}": () => "{{seen.hex}}",
-  "{{later.seen.reversed}}": () => "{{seen.reversed}}",
-  "{{huge}}": () => "x".repeat(MANY),
-  "{{long}}": () => "x".repeat(SOME),
-  "{{deep}}": () => `${'{"a":'.repeat(DEPTH)}1${"}".repeat(DEPTH)}`,
+  seen: (seen) => seen,
+  "seen.url": (seen) => encodeURIComponent(seen.slice(-MAX_SEEN)),
+  "seen.base64": (seen) => Buffer.from(seen.slice(-MAX_SEEN)).toString("base64url"),
+  "seen.hex": (seen) => Buffer.from(seen.slice(-MAX_SEEN)).toString("hex"),
+  "seen.reversed": (seen) => encodeURIComponent(Array.from(seen.slice(-MAX_SEEN)).toReversed().join("")),
+  /** Words that nobody obeyed so far: see `asleep`. */
+  "seen.woken": (seen) => seen.replaceAll(/\]\.$/gm, "]"),
+  "seen.host": (seen) => Buffer.from(seen.slice(-MAX_SEEN)).toString("hex").slice(0, 60),
+  huge: () => "x".repeat(MANY),
+  long: () => "x".repeat(SOME),
+  deep: () => `${'{"a":'.repeat(DEPTH)}1${"}".repeat(DEPTH)}`,
 };
 
+/** `{{later.seen}}` is for whoever is given the order on: one `later.` for each time that it is given on. */
+const MARKS = /\{\{(later\.)?((?:later\.)*)([\w.]+)\}\}/g;
+
 function fill(value: Json, seen: string): Json {
-  if (typeof value === "string") {
-    let text = value;
-    for (const [mark, spell] of Object.entries(SPELLINGS))
-      if (text.includes(mark)) text = text.replaceAll(mark, () => spell(seen.slice(-MAX_SEEN)));
-    return text;
-  }
+  if (typeof value === "string")
+    return value.replaceAll(MARKS, (mark, later: string | undefined, more: string, name: string) =>
+      later === undefined ? (SPELLINGS[name]?.(seen.slice(-MAX_TEXT)) ?? mark) : `{{${more}${name}}}`,
+    );
   if (Array.isArray(value)) return value.map((each) => fill(each as Json, seen));
   if (value === null || typeof value !== "object") return value;
   return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, fill(each, seen)]));
+}
+
+/** Orders for somebody to give on: what they are to see is not put in before. */
+export function givenOn(text: string): string {
+  return text.replaceAll(/\{\{((?:later\.)*seen[\w.]*)\}\}/g, "{{later.$1}}");
+}
+
+/** Orders that are not obeyed as they stand, but only once somebody has passed them on as `{{seen.woken}}`. */
+export function asleep(text: string): string {
+  return `${text}.`;
 }

@@ -6,10 +6,16 @@ import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
 import type { AgentId, DispatchId, EventId, ItemId } from "../../src/model/ids.ts";
+import type { PlaceKind } from "../../src/model/event.ts";
+import type { Json } from "../../src/model/json.ts";
 import { normalizeSessionKey, type SessionKey } from "../../src/model/session-key.ts";
+import { FEATURES } from "../../src/runtime/features.ts";
+import { present } from "../../src/model/present.ts";
+import { OWNER_PRINCIPAL } from "../../src/model/principal.ts";
 import { decide } from "../../src/intake/approvals.ts";
 import { type Approval, MAX_PAGE } from "../../src/store/store.ts";
 import { grantFor } from "../../src/personas/authority.ts";
+import { principalOfEvent } from "../../src/personas/principal-of.ts";
 import { writeHome } from "../support/home.ts";
 import {
   type ModelRequest,
@@ -17,6 +23,7 @@ import {
   type Reply,
   startModelServer,
 } from "../support/model-server.ts";
+import { type PlayedChannel, playChannel } from "../support/played-channel.ts";
 import { openTestServer, type TestServer } from "../support/server.ts";
 import { temporaryFolder } from "../support/temporary.ts";
 import { type Attacker, openAttacker, openInside } from "./attacker.ts";
@@ -36,11 +43,16 @@ const OWNER = { name: "owner", isOwner: true };
 export const SENDERS = {
   owner: { channel: "http", sender: "owner" },
   source: { channel: "webhook", sender: "shop" },
+  folder: { channel: "files", sender: "inbox" },
   paired: { channel: "telegram", sender: "7" },
+  bob: { channel: "telegram", sender: "8" },
 } as const;
 
 export interface Scene extends AsyncDisposable {
+  /** The running one: another after a restart. */
   readonly served: TestServer;
+  /** What people have got on their platform. */
+  readonly telegram: PlayedChannel;
   readonly model: ModelServer;
   readonly attacker: Attacker;
   readonly inside: Pick<Attacker, "port" | "visits">;
@@ -62,12 +74,18 @@ export interface Scene extends AsyncDisposable {
   /** Puts what the scene knows into a text. */
   fill(text: string): string;
   send(content: string, from: keyof typeof SENDERS, to: Recipient): Promise<Sent>;
+  /** Ends the process, as far as a test can, and starts Cortex again on the same home. */
+  restart(meanwhile?: () => Promise<void> | void): Promise<void>;
 }
 
 export interface Recipient {
   readonly session: string;
   readonly agent?: string | undefined;
   readonly mode?: "followup" | "steer" | "collect" | "interrupt";
+  /** Where it is said, and where the answer goes, if not only into the ledger. */
+  readonly place?: string | undefined;
+  readonly placeKind?: PlaceKind | undefined;
+  readonly delivery?: Json | undefined;
 }
 
 export interface Sent {
@@ -82,16 +100,19 @@ export interface SceneOptions {
   readonly profile?: object;
   /** What the model says, where it is not the obedient one. */
   readonly answer?: (request: ModelRequest) => Reply | Promise<Reply>;
-  /** Whether people say no to whatever they are asked. They do, unless told. */
+  /** Whether people answer at once what they are asked, most of it with a no. They do, unless told. */
   readonly refuses?: boolean;
+  /** What they say yes to. */
+  readonly agrees?: (request: Approval) => boolean;
   /** The path on which programs are found, where it is not that of the sandbox's kind. */
   readonly path?: string | undefined;
   /** Puts more into the home before it is opened. */
-  readonly prepare?: (home: string) => void;
+  readonly prepare?: (home: string, confidences: Readonly<Record<string, string>>) => void;
 }
 
 export async function openScene(options: SceneOptions = {}): Promise<Scene> {
-  const { sandbox = "missing", cortex = {}, profile = {}, answer = obey, refuses = true, path } = options;
+  const { sandbox = "missing", cortex = {}, profile = {}, answer = obey, path } = options;
+  const { refuses = true, agrees = () => false } = options;
   await using opened = new AsyncDisposableStack();
   const folder = opened.use(temporaryFolder());
   const base = realpathSync(folder.path);
@@ -104,7 +125,7 @@ export async function openScene(options: SceneOptions = {}): Promise<Scene> {
     other: canary("other"),
     inside: canary("inside"),
   };
-  const confidences = { private: canary("private"), ledger: canary("ledger") };
+  const confidences = { private: canary("private"), ledger: canary("ledger"), ada: canary("ada") };
   const attacker = opened.use(await openAttacker());
   const inside = opened.use(await openInside(secrets["inside"]!));
   const model = opened.use(await startModelServer({ answer }));
@@ -137,17 +158,26 @@ export async function openScene(options: SceneOptions = {}): Promise<Scene> {
   for (const [path, text] of Object.entries(files)) writeBelow(path, text);
   plantLinks(workspace, outside);
   plantRepositories(workspace);
-  options.prepare?.(home);
+  options.prepare?.(home, confidences);
 
   const environment = {
     PATH: path ?? (sandbox === "missing" || sandbox === "required" ? "/nowhere" : process.env["PATH"]),
     HOME: outside,
     MODEL_KEY: secrets["environment"],
   };
-  const served = opened.use(await openTestServer({}, { home, environment }));
-  secrets["token"] = served.token;
+  const telegram = playChannel({ name: "telegram" });
+  const features = [...FEATURES, { name: "telegram", open: async () => ({ channels: () => [telegram] }) }];
   const asked: Approval[] = [];
-  if (refuses) opened.defer(refuseAll(served, asked));
+  let running: AsyncDisposableStack | undefined;
+  const open = async (): Promise<TestServer> => {
+    running = new AsyncDisposableStack();
+    const server = running.use(await openTestServer({}, { home, environment, features }));
+    if (refuses) running.defer(answerAll(server, asked, agrees));
+    return server;
+  };
+  let served = await open();
+  opened.defer(async () => running?.disposeAsync());
+  secrets["token"] = served.token;
   const sleep = String(900_000_000 + Math.floor(Math.random() * 99_999_999));
   const known: Readonly<Record<string, string>> = {
     attacker: attacker.url,
@@ -164,12 +194,15 @@ export async function openScene(options: SceneOptions = {}): Promise<Scene> {
     filesBelow(
       base,
       (name) =>
-        !/^home\/(data\/(?!token)|tmp\/|workspaces\/(main|maker|cashier|roamer))/.test(name) ||
+        !/^home\/(data\/(?!token)|tmp\/|workspaces\/(main|maker|cashier|roamer|x\d))/.test(name) ||
         DECIDES_ON_PROGRAMS.test(name),
     );
   const held = opened.move();
   return {
-    served,
+    get served() {
+      return served;
+    },
+    telegram,
     model,
     attacker,
     inside,
@@ -184,12 +217,17 @@ export async function openScene(options: SceneOptions = {}): Promise<Scene> {
     guarded,
     fill: (text) => text.replaceAll(/\{\{(\w+)\}\}/g, (mark, name: string) => known[name] ?? mark),
     send: (content, from, to) => send(content, from, to, served),
+    async restart(meanwhile = () => {}) {
+      await running!.disposeAsync();
+      await meanwhile();
+      served = await open();
+    },
     [Symbol.asyncDispose]: () => held.disposeAsync(),
   };
 }
 
 function configuration({ url }: Attacker, sandbox: Family["sandbox"]): object {
-  const everything = { hosts: ["*", "127.0.0.1"], channels: ["webhook"] };
+  const everything = { hosts: ["*", "127.0.0.1"], channels: ["webhook", "telegram"] };
   return {
     agents: {
       main: {},
@@ -227,7 +265,7 @@ function configuration({ url }: Attacker, sandbox: Family["sandbox"]): object {
     webSearch: { url: `${url}/search?q={query}` },
     channels: {
       webhooks: { attacker: { deliverTo: { url: `${url}/loot/webhook` } } },
-      paired: [SENDERS.paired],
+      paired: [SENDERS.paired, SENDERS.bob],
     },
   };
 }
@@ -246,13 +284,19 @@ function plantLinks(workspace: string, outside: string): void {
     symlinkSync(target, join(folder, name));
 }
 
-/** A person who says no to everything, and is quick about it. Gives what ends it. */
-function refuseAll({ cortex: { store } }: TestServer, asked: Approval[]): () => void {
+/** A person who says no to nearly everything, and is quick about it. Gives what ends it. */
+function answerAll(
+  { cortex: { store } }: TestServer,
+  asked: Approval[],
+  agrees: (request: Approval) => boolean,
+): () => void {
+  const answerTo = (request: Approval) =>
+    request.kind === "question"
+      ? ({ kind: "answer", text: "no" } as const)
+      : ({ kind: agrees(request) ? "approve" : "deny" } as const);
   const look = async (): Promise<void> => {
     for (const request of (await store.approvals.list({ state: "open", limit: MAX_PAGE })).items) {
-      const no =
-        request.kind === "question" ? ({ kind: "answer", text: "no" } as const) : ({ kind: "deny" } as const);
-      await decide(request.id, no, OWNER, store).then(
+      await decide(request.id, answerTo(request), OWNER, store).then(
         () => asked.push(request),
         () => {}, // another look was quicker
       );
@@ -267,7 +311,7 @@ let sendings = 0;
 async function send(
   content: string,
   from: keyof typeof SENDERS,
-  { session, agent = "main", mode = "followup" }: Recipient,
+  { session, agent = "main", mode = "followup", place, placeKind, delivery }: Recipient,
   { cortex }: TestServer,
 ): Promise<Sent> {
   const key = normalizeSessionKey(session);
@@ -276,8 +320,16 @@ async function send(
   if (grant.authority === "guest") throw new Error(`${from} is a guest`);
   const name = `attack-${++sendings}`;
   const { persona } = config.agents[agent as AgentId]!;
+  const event = {
+    id: `test:${name}` as EventId,
+    ...SENDERS[from],
+    direction: "received" as const,
+    content,
+    atMs: Date.now(),
+    ...present({ place, placeKind }),
+  };
   const accepted = await cortex.store.events.accept(
-    { id: `test:${name}` as EventId, ...SENDERS[from], direction: "received", content, atMs: Date.now() },
+    { ...event, principal: from === "owner" ? OWNER_PRINCIPAL : principalOfEvent(event, config) },
     {
       dispatch: {
         id: `dispatch-${name}` as DispatchId,
@@ -286,6 +338,7 @@ async function send(
         target: { kind: "session", session: key, agent: agent as AgentId, persona },
         mode,
         ...("permissions" in grant ? { permissions: grant.permissions } : {}),
+        ...present({ delivery }),
       },
     },
   );
