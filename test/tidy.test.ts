@@ -76,6 +76,7 @@ const ALSO_OPENS: Readonly<Record<string, readonly string[]>> = {
 
 /** The rooms of large features, lowest first. A room imports only those before it; the files beside the rooms stand with the last. */
 const ROOMS: Readonly<Record<string, readonly string[]>> = {
+  delegation: ["sub-agents", "surface"],
   relay: ["artifact", "prompts", "templates", "scripts", "record", "relays.ts", "engine", "surface"],
   team: ["markdown", "files", "members", "reports", "work", "surface"],
 };
