@@ -106,7 +106,7 @@ describe("a conversation", LONG, () => {
     await chat.says("Sent while the agent is working (steer-backlog)");
     letGo(home.path);
     await chat.says("✓ Bash while [ ! -e go ]");
-    await chat.says("│ … 2 lines more");
+    await chat.says("│ … 2 more lines");
     await chat.says("You said before:");
     await chat.says(IDLE_PROMPT);
     chat.type('/tool Bash {"command":"sleep 60"}\r');

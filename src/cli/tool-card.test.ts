@@ -25,7 +25,7 @@ test("of a long result the beginning is shown, and how much more there is", () =
   const [, ...lines] = textOf(toolCard(READ, { status: "ok", durationMs: 1, result }));
   expect(lines).toHaveLength(4);
   expect(lines[0]).toHaveLength("  │ ".length + 200);
-  expect(lines[3]).toBe("  │ … 17 lines more");
+  expect(lines[3]).toBe("  │ … 17 more lines");
 });
 
 test("nothing in a result reaches the terminal as a command", () => {

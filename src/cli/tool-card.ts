@@ -53,7 +53,7 @@ function resultLines(result: string): Line[] {
     .filter((line) => line !== "");
   const shown = lines.slice(0, MAX_RESULT_LINES).map((line) => shorten(line, MAX_RESULT_LINE_LENGTH));
   const left = lines.length - shown.length;
-  const more = left === 0 ? [] : [`… ${count(left, "line")} more`];
+  const more = left === 0 ? [] : [`… ${count(left, "more line")}`];
   const edge = [{ text: "  │ ", format: "dim" as const }];
   return [...shown, ...more].map((text) => ({ first: edge, next: edge, spans: [{ text, format: "dim" }] }));
 }
