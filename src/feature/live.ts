@@ -22,7 +22,8 @@ export type LiveEntry =
   /** Changes that the reader has not seen are no longer kept: it must reload everything. */
   | { readonly kind: "gap" };
 
-type NoticeType = "config.changed" | "team.changed";
+/** access.changed: tokens were revoked or replaced; readers look at once whether they may read on. */
+type NoticeType = "access.changed" | "config.changed" | "team.changed";
 
 export interface LiveOptions {
   /** The last change that the reader saw. Absent: from now on. */

@@ -36,7 +36,7 @@ export interface RouteContext {
 }
 
 /** A parsed and validated request. */
-interface RouteRequest<Name extends string = string, Query = unknown, Body = unknown> {
+export interface RouteRequest<Name extends string = string, Query = unknown, Body = unknown> {
   /** Who makes it. They may do what the route needs. */
   readonly caller: Caller;
   readonly params: Readonly<Record<Name, string>>;
@@ -45,6 +45,8 @@ interface RouteRequest<Name extends string = string, Query = unknown, Body = unk
   /** The raw body, for routes without a schema of it. */
   readonly bytes: () => Promise<Uint8Array>;
   readonly header: (name: string) => string | undefined;
+  /** Whether the token that it came with is still good. Of interest to what takes long. */
+  readonly mayContinue: () => Promise<boolean>;
   /** Aborts when the client disconnects. */
   readonly signal: AbortSignal;
   /** When the request arrived. */

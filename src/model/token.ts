@@ -1,4 +1,4 @@
-/** Scoped tokens: 256 random bits behind a prefix by which scanners, and our own redaction, recognize them. */
+/** Tokens: 256 random bits. Scoped ones have a prefix by which scanners, and our own redaction, recognize them. */
 import { hash, randomBytes } from "node:crypto";
 
 const TOKEN_BYTES = 32;
@@ -6,7 +6,11 @@ const PREFIX = "ctx_";
 const TOKEN = new RegExp(`^${PREFIX}[0-9a-f]{${2 * TOKEN_BYTES}}$`);
 
 export function mintToken(): string {
-  return PREFIX + randomBytes(TOKEN_BYTES).toString("hex");
+  return PREFIX + mintMainToken();
+}
+
+export function mintMainToken(): string {
+  return randomBytes(TOKEN_BYTES).toString("hex");
 }
 
 export function isScopedToken(text: string): boolean {
@@ -16,6 +20,15 @@ export function isScopedToken(text: string): boolean {
 /** The form in which a token is stored. Its randomness makes salt and stretching unnecessary. */
 export function hashToken(token: string): string {
   return hash("sha256", token);
+}
+
+/** Enough to tell tokens apart, and too little to find one. */
+const FINGERPRINT_LENGTH = 16;
+
+/** The main token as the audit log knows it. */
+export function mainTokenNote(token: string) {
+  const fingerprint = hashToken(token).slice(0, FINGERPRINT_LENGTH);
+  return { kind: "token.main", object: "main", fingerprint } as const;
 }
 
 const ANYWHERE = new RegExp(`${PREFIX}[0-9a-f]{${2 * TOKEN_BYTES}}`, "g");

@@ -1,3 +1,4 @@
+import { access } from "../access/feature.ts";
 import { files } from "../channels/files/feature.ts";
 import { timer } from "../channels/timer/feature.ts";
 import { webhook } from "../channels/webhook/feature.ts";
@@ -21,6 +22,7 @@ export const FEATURES: readonly Feature[] = [
   hooks,
   insight,
   keep,
+  access,
   timer,
   files,
   webhook,

@@ -3,10 +3,9 @@ import type { HttpBindings } from "@hono/node-server";
 import { type Context, Hono } from "hono";
 import type { z } from "zod";
 
-import { MAX_BODY_BYTES, type Route, type RouteContext } from "../feature/route.ts";
+import { MAX_BODY_BYTES, type Route, type RouteContext, type RouteRequest } from "../feature/route.ts";
 import { CortexError } from "../model/errors.ts";
-import { type Caller, requireScope } from "../model/scopes.ts";
-import type { Instant } from "../model/spans.ts";
+import { allows, type Caller, requireScope } from "../model/scopes.ts";
 import type { Auth } from "./auth.ts";
 import { errorReply } from "./errors.ts";
 import { type Addresses, checkAddresses, secure } from "./guard.ts";
@@ -30,6 +29,7 @@ export function createApp({ routes, context, auth, addresses, log }: AppOptions)
   const callerOf = async ({ needs, open }: Route, request: AppRequest): Promise<Caller> => {
     if (needs === "none" || open?.(request.req.query()) === true) return NOBODY;
     const caller = await admit(request);
+    if (!allows(caller, needs)) auth.noteRefusal(caller, needs);
     requireScope(caller, needs);
     return caller;
   };
@@ -62,7 +62,8 @@ export function createApp({ routes, context, auth, addresses, log }: AppOptions)
       const received = context.cortex.spans.now();
       if (isHead(request) && isStream(route)) return refuseMethod("HEAD", route.path, ["GET"]);
       const caller = await callerOf(route, request);
-      return answer(route, request, { received, caller }, context);
+      const mayContinue = (): Promise<boolean> => auth.isStillGood(credentialsOf(request));
+      return answer(route, request, { received, caller, mayContinue }, context);
     });
   }
   for (const [path, same] of Map.groupBy(routes, ({ path }) => path)) {
@@ -95,7 +96,7 @@ const NOBODY: Caller = { principal: "anyone", can: [] };
 async function answer(
   route: Route,
   request: AppRequest,
-  { received, caller }: { readonly received: Instant; readonly caller: Caller },
+  { received, caller, mayContinue }: Pick<RouteRequest, "received" | "caller" | "mayContinue">,
   context: RouteContext,
 ): Promise<Response> {
   const { req } = request;
@@ -109,6 +110,7 @@ async function answer(
       body: parseAs("body", route.body, body),
       bytes: () => readBytes(req.raw),
       header: (name) => req.header(name),
+      mayContinue,
       signal: req.raw.signal,
       received,
     },

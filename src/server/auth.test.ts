@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
 
 import { hashToken, mintToken } from "../model/token.ts";
-import type { NewAuditEntry, StoredToken } from "../store/store.ts";
+import type { NewAuditEntry, NotedOutside, StoredToken } from "../store/store.ts";
 import {
   Auth,
-  BURSTS_WINDOW_MS,
+  REFUSALS_WINDOW_MS,
   type ClientCredentials,
-  MAX_BURSTS_RECORDED,
+  MAX_REFUSALS_RECORDED,
   PASS_MS,
   USE_NOTED_EVERY_MS,
 } from "./auth.ts";
@@ -48,7 +48,7 @@ class Records {
     this.entries.push(entry);
   }
 
-  async noteMainToken(fingerprint: string): Promise<void> {
+  async noteOutside({ fingerprint }: NotedOutside): Promise<void> {
     this.mainTokens.push(fingerprint);
   }
 
@@ -155,11 +155,47 @@ test("a login is recorded, and so is the first of a burst of wrong tokens", asyn
   await burst("10.0.0.1");
   const first = { principal: "anyone", kind: "auth.failures", object: "10.0.0.1", detail: {} };
   expect(records.entries).toEqual([first]);
-  for (let address = 0; address < MAX_BURSTS_RECORDED + 5; address++) await burst(`10.0.1.${address}`);
-  expect(records.entries).toHaveLength(MAX_BURSTS_RECORDED);
-  world.nowMs += BURSTS_WINDOW_MS;
+  for (let address = 0; address < MAX_REFUSALS_RECORDED + 5; address++) await burst(`10.0.1.${address}`);
+  expect(records.entries).toHaveLength(MAX_REFUSALS_RECORDED);
+  world.nowMs += REFUSALS_WINDOW_MS;
   await burst("10.0.0.1");
-  expect(records.entries).toHaveLength(MAX_BURSTS_RECORDED + 1);
+  expect(records.entries).toHaveLength(MAX_REFUSALS_RECORDED + 1);
+});
+
+test("a token used for what it was not made for is recorded once in a while, also among many wrong tokens", async () => {
+  const { auth, world, records } = openAuth();
+  const caller = { principal: "owner", can: ["read"], token: "ci" } as const;
+  for (let address = 0; address < MAX_REFUSALS_RECORDED; address++)
+    for (let guess = 0; guess <= MAX_FAILURES; guess++)
+      await auth
+        .check(credentials({ authorization: "Bearer wrong", address: `10.0.2.${address}` }))
+        .catch(() => {});
+  records.entries.length = 0;
+  for (const needs of ["send", "send", "approve"]) auth.noteRefusal(caller, needs);
+  const refusal = { principal: "owner", kind: "token.refuse", object: "ci" };
+  expect(records.entries).toEqual([
+    { ...refusal, detail: { needs: "send" } },
+    { ...refusal, detail: { needs: "approve" } },
+  ]);
+  world.nowMs += REFUSALS_WINDOW_MS;
+  auth.noteRefusal(caller, "send");
+  expect(records.entries).toHaveLength(3);
+});
+
+test("credentials that were good are not for ever", async () => {
+  const { auth, world, records } = openAuth();
+  const expiring = credentials({
+    authorization: `Bearer ${records.add({ expiresAtMs: world.nowMs + 1_000 })}`,
+  });
+  const main = credentials({ authorization: `Bearer ${TOKEN}` });
+  const browser = credentials({ cookie: await logIn(auth) });
+  const goodOnes = async (): Promise<boolean[]> =>
+    Promise.all([expiring, main, browser].map(async (each) => auth.isStillGood(each)));
+  expect(await goodOnes()).toEqual([true, true, true]);
+  world.nowMs += 1_000;
+  expect(await goodOnes()).toEqual([false, true, true]);
+  world.token = "c".repeat(64);
+  expect(await goodOnes()).toEqual([false, false, false]);
 });
 
 test("a token that was replaced counts at once, and the old one does not any more", async () => {

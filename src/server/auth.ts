@@ -8,9 +8,10 @@ import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 
 import { CortexError, errorText } from "../model/errors.ts";
 import { MINUTE_MS } from "../model/durations.ts";
+import { canonicalJson } from "../model/json.ts";
 import { type Caller, OWNER_CALLER } from "../model/scopes.ts";
-import { hashToken, isScopedToken } from "../model/token.ts";
-import type { NewAuditEntry, Store, StoredToken } from "../store/store.ts";
+import { hashToken, isScopedToken, mainTokenNote } from "../model/token.ts";
+import type { Actor, AuditKind, NewAuditEntry, Store, StoredToken } from "../store/store.ts";
 import { FailureLimit } from "./failure-limit.ts";
 import { LoginLinks } from "./login-links.ts";
 
@@ -32,16 +33,16 @@ export const PASS_MS = 30 * 24 * 60 * 60_000;
 
 /** How exactly the last use of a token is known: noting it costs a commit. */
 export const USE_NOTED_EVERY_MS = MINUTE_MS;
-/** An attacker with many addresses must not fill the audit log. */
-export const MAX_BURSTS_RECORDED = 60;
-export const BURSTS_WINDOW_MS = 60 * MINUTE_MS;
+/** Neither an attacker with many addresses nor a stolen token must fill the audit log. */
+export const MAX_REFUSALS_RECORDED = 60;
+export const REFUSALS_WINDOW_MS = 60 * MINUTE_MS;
 
 interface AuthParts {
   /** Reads the main token. */
   readonly token: () => Promise<string>;
   readonly store: {
     readonly tokens: Pick<Store["tokens"], "find" | "used">;
-    readonly audit: Pick<Store["audit"], "append" | "noteMainToken">;
+    readonly audit: Pick<Store["audit"], "append" | "noteOutside">;
   };
   readonly clock: () => number;
   readonly port: number;
@@ -57,7 +58,8 @@ export class Auth {
   #noted: string | undefined;
   /** When the use of each token was last noted. */
   readonly #usedAtMs = new Map<string, number>();
-  readonly #bursts = { count: 0, untilMs: 0 };
+  /** By kind, those recorded in the current window. */
+  readonly #refusals = new Map<AuditKind, { readonly refusals: Set<string>; readonly untilMs: number }>();
   readonly #cookieName: string;
   readonly #limit: FailureLimit;
   readonly #links: LoginLinks;
@@ -76,24 +78,33 @@ export class Auth {
   /** Throws `auth_failed`, `auth_limited` or `origin_forbidden` unless it knows who makes the request. */
   async check(credentials: ClientCredentials): Promise<Caller> {
     const { authorization, cookie, address } = credentials;
+    if (authorization === undefined && readCookie(cookie, this.#cookieName) === undefined)
+      throw authFailed("Missing token");
+    const caller = await this.#identify(credentials);
+    if (caller === undefined) throw this.#failure(address);
+    if (authorization === undefined) checkSameSite(credentials);
+    return caller;
+  }
+
+  /** Whether credentials that were good still are: tokens expire, and are revoked and replaced. */
+  async isStillGood(credentials: ClientCredentials): Promise<boolean> {
+    return (await this.#identify(credentials)) !== undefined;
+  }
+
+  async #identify({ authorization, cookie }: ClientCredentials): Promise<Caller | undefined> {
     const token = await this.#readToken();
     if (authorization !== undefined) {
       const shown = /^Bearer +(\S+) *$/i.exec(authorization)?.[1] ?? "";
-      const caller = equalSecrets(shown, token) ? OWNER_CALLER : await this.#findCaller(shown);
-      if (caller === undefined) throw this.#failure(address);
-      return caller;
+      return equalSecrets(shown, token) ? OWNER_CALLER : this.#findCaller(shown);
     }
     const pass = readCookie(cookie, this.#cookieName);
-    if (pass === undefined) throw authFailed("Missing token");
-    if (!isPassGood(pass, token, this.#clock())) throw this.#failure(address);
-    checkSameSite(credentials);
-    return OWNER_CALLER;
+    return pass !== undefined && isPassGood(pass, token, this.#clock()) ? OWNER_CALLER : undefined;
   }
 
   /** Records the main token in the audit log if it is another one than before, also before the server's start. */
   async noteMainToken(): Promise<void> {
     const token = await this.#readToken();
-    await this.#store.audit.noteMainToken(hashToken(token).slice(0, FINGERPRINT_LENGTH));
+    await this.#store.audit.noteOutside(mainTokenNote(token), OWNER_ACTOR);
     this.#noted = token;
   }
 
@@ -147,16 +158,28 @@ export class Auth {
   #failure(address: string): CortexError {
     const limited = this.#limit.fail(address);
     if (limited === undefined) return authFailed("Invalid token or link");
-    if (limited.isFirst) this.#recordBurst(address);
+    if (limited.isFirst)
+      this.#recordRefusal({ principal: "anyone", kind: "auth.failures", object: address, detail: {} });
     return authLimited(limited.retryAfterMs);
   }
 
-  #recordBurst(address: string): void {
+  /** Records that a token was used for what it was not made for. */
+  noteRefusal({ principal, token = "" }: Caller, needs: string): void {
+    this.#recordRefusal({ principal, kind: "token.refuse", object: token, detail: { needs } });
+  }
+
+  /** Each once in a window. Wrong tokens leave room for the refusals of good ones. */
+  #recordRefusal(entry: NewAuditEntry): void {
     const nowMs = this.#clock();
-    const bursts = this.#bursts;
-    if (bursts.untilMs <= nowMs) Object.assign(bursts, { count: 0, untilMs: nowMs + BURSTS_WINDOW_MS });
-    if (++bursts.count > MAX_BURSTS_RECORDED) return;
-    const entry: NewAuditEntry = { principal: "anyone", kind: "auth.failures", object: address, detail: {} };
+    const { kind, object, detail } = entry;
+    let recorded = this.#refusals.get(kind);
+    if (recorded === undefined || recorded.untilMs <= nowMs) {
+      recorded = { refusals: new Set(), untilMs: nowMs + REFUSALS_WINDOW_MS };
+      this.#refusals.set(kind, recorded);
+    }
+    const refusal = canonicalJson([object, detail]);
+    if (recorded.refusals.has(refusal) || recorded.refusals.size >= MAX_REFUSALS_RECORDED) return;
+    recorded.refusals.add(refusal);
     this.#store.audit.append(entry).catch((error: unknown) => this.#cannotRecord(error));
   }
 
@@ -165,8 +188,8 @@ export class Auth {
   }
 }
 
-/** Enough to tell tokens apart, and too little to find one. */
-const FINGERPRINT_LENGTH = 16;
+/** Whoever can write the file is the owner. */
+const OWNER_ACTOR: Actor = { principal: OWNER_CALLER.principal };
 
 function isValid({ revokedAtMs, expiresAtMs }: StoredToken, nowMs: number): boolean {
   return revokedAtMs === undefined && (expiresAtMs === undefined || nowMs < expiresAtMs);

@@ -79,6 +79,7 @@ test("the examples in docs/http-api.md are requests of their route that the serv
     const pattern = new RegExp(`^${name.replaceAll(/:\w+/g, "[^/]+")}$`);
     expect(`${sending.method} ${sending.path.split("?")[0]}`).toMatch(pattern);
     if (name === "GET /api/stream") continue; // never ends
+    if (name === "POST /api/tokens/rotate") continue; // voids the token of this test
     const { json } = await server.send(sending);
     expect([name, WRONG_REQUEST.has(json?.error?.code)]).toEqual([name, false]);
   }

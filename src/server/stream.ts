@@ -24,12 +24,14 @@ export const streamRoute = route({
   summary: "Stream server-sent events of everything or one session; resume with Last-Event-ID",
   query: StreamQuery,
   answers: { 200: EVENT_STREAM },
-  async handle({ query, header, signal }, context) {
+  async handle({ query, header, signal, mayContinue }, context) {
     const seen = readSeen(query.lastEventId ?? header("last-event-id"));
     const since = seen ?? (await context.cortex.store.changes.last());
     const session = query.session === undefined ? undefined : normalizeSessionKey(query.session);
     const ends = AbortSignal.any([signal, context.closing]);
-    const stream = ReadableStream.from(encoded(writeStream({ since, session, signal: ends }, context)));
+    const stream = ReadableStream.from(
+      encoded(writeStream({ since, session, signal: ends, mayContinue }, context)),
+    );
     // Keeps proxies from buffering.
     return new Response(stream, { headers: { "Content-Type": EVENT_STREAM, "X-Accel-Buffering": "no" } });
   },
@@ -39,14 +41,17 @@ interface Reader {
   readonly since: number;
   readonly session: SessionKey | undefined;
   readonly signal: AbortSignal;
+  /** Asked before anything is sent. */
+  readonly mayContinue: () => Promise<boolean>;
 }
 
 async function* writeStream(
-  { since, session, signal }: Reader,
+  { since, session, signal, mayContinue }: Reader,
   context: RouteContext,
 ): AsyncGenerator<string> {
   const { cortex, heartbeatMs, clock, streams } = context;
-  const batches = cortex.live.read({ since, signal });
+  const ended = new AbortController();
+  const batches = cortex.live.read({ since, signal: AbortSignal.any([signal, ended.signal]) });
   let next = batches.next(); // listens from here on: a client that has the first line misses nothing
   next.catch(() => {}); // a failure is handled where it is awaited
   let seen = since;
@@ -55,6 +60,10 @@ async function* writeStream(
     yield writeSeen(seen);
     for (;;) {
       const batch = await within(heartbeatMs, next);
+      if (!(await mayContinue())) {
+        yield writeEvent({ type: "stream.ended", at: isoTime(clock()), reason: "token" }, undefined);
+        return;
+      }
       if (batch === undefined) {
         yield writeSeen(seen);
         continue;
@@ -68,6 +77,7 @@ async function* writeStream(
     }
   } finally {
     streams.delete(batches);
+    ended.abort(); // it may be waiting for the next change
     await batches.return(undefined);
   }
 

@@ -2,16 +2,15 @@
  * The token: 256 random bits in a file that only its owner can read. It is looked up for every request, so a replaced
  * file counts at once, and a removed one is created again.
  */
-import { randomBytes } from "node:crypto";
 import { closeSync, fchmodSync, fstatSync, readFileSync } from "node:fs";
-import { lstat, mkdir, rename } from "node:fs/promises";
-import { dirname } from "node:path";
+import { lstat } from "node:fs/promises";
 
+import { writeMainToken } from "../config/main-token.ts";
 import { hasCode } from "../model/error-code.ts";
 import { CortexError } from "../model/errors.ts";
-import { openPrivate, writePrivate } from "../model/private-file.ts";
+import { openPrivate } from "../model/private-file.ts";
+import { mintMainToken } from "../model/token.ts";
 
-const TOKEN_BYTES = 32;
 /** The minimum length of a custom token, in visible ASCII characters. */
 export const MIN_TOKEN_LENGTH = 32;
 const TOKEN = new RegExp(`^[!-~]{${MIN_TOKEN_LENGTH},512}$`);
@@ -43,7 +42,7 @@ export async function openToken(path: string, log: (line: string) => void): Prom
 }
 
 async function load(path: string, log: (line: string) => void): Promise<Loaded> {
-  if ((await stampOf(path)) === undefined) await make(path);
+  if ((await stampOf(path)) === undefined) writeMainToken(path, mintMainToken());
   const file = openPrivate(path);
   try {
     const isProtected = protect(file, path, log);
@@ -72,21 +71,6 @@ function protect(file: number, path: string, log: (line: string) => void): boole
       : `Other users can read ${path}: this file system does not support permissions.`,
   );
   return isProtected;
-}
-
-/** Written to a temporary file and renamed, so that no reader sees half a token. */
-async function make(path: string): Promise<void> {
-  const draft = `${path}.${process.pid}.new`;
-  try {
-    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-    writePrivate(draft, `${randomBytes(TOKEN_BYTES).toString("hex")}\n`);
-    await rename(draft, path);
-  } catch (cause) {
-    throw new CortexError("home_unwritable", `Cannot write the token ${path}`, {
-      hint: "Check the folder's permissions and free disk space.",
-      cause,
-    });
-  }
 }
 
 /** Changes with the content, the permissions and the identity of the file. */

@@ -16,8 +16,11 @@ export interface AuditStore extends AuditReads {
   /** Records what no row of the store stands for. Unlike other verbs, a repeated call records it again. */
   append(entry: NewAuditEntry): Promise<void>;
 
-  /** Records that the main token is another one than the last time. Unchanged: does nothing. */
-  noteMainToken(fingerprint: string): Promise<void>;
+  /**
+   * Records that something outside the ledger is another than the last time, such as the main token or the accepted
+   * content of a plugin. Unchanged: does nothing.
+   */
+  noteOutside(noted: NotedOutside, by: Actor): Promise<void>;
 }
 
 export type AuditKind =
@@ -32,11 +35,13 @@ export type AuditKind =
   | "person.add"
   | "person.change"
   | "person.remove"
+  | "plugin.pin"
   | "question.answer"
   | "question.deny"
   | "question.expire"
   | "token.create"
   | "token.main"
+  | "token.refuse"
   | "token.revoke"
   | "trust.clear";
 
@@ -46,6 +51,13 @@ export interface Actor {
   readonly principal: string;
   /** The name of the token that they used. Undefined: the main token, or none. */
   readonly token?: string;
+}
+
+export interface NotedOutside {
+  readonly kind: Extract<AuditKind, "plugin.pin" | "token.main">;
+  readonly object: string;
+  /** Of its content. */
+  readonly fingerprint: string;
 }
 
 export interface NewAuditEntry {
@@ -68,5 +80,6 @@ export interface AuditEntry extends NewAuditEntry {
 export interface AuditFilter {
   /** Inclusive. */
   readonly sinceMs?: number;
-  readonly principal?: string;
+  /** What this person decided, and what was decided about them. */
+  readonly person?: string;
 }

@@ -68,8 +68,8 @@ describe.each(Object.entries(STORES))("%s", (_, open) => {
     const seqs = async (filter: object): Promise<number[]> =>
       (await store.audit.list(filter)).items.map(({ seq }: AuditEntry) => seq);
     expect(await seqs({ sinceMs: START_MS + 1_000 })).toEqual([3, 2]);
-    expect(await seqs({ principal: "ada" })).toEqual([2]);
-    expect(await seqs({ principal: "owner", sinceMs: START_MS + 1 })).toEqual([3]);
+    expect(await seqs({ person: "ada" })).toEqual([2]);
+    expect(await seqs({ person: "owner", sinceMs: START_MS + 1 })).toEqual([3]);
   });
 
   test("every answer to a request is an entry, in the same commit, without its text", async () => {
@@ -123,10 +123,12 @@ describe.each(Object.entries(STORES))("%s", (_, open) => {
   test("the main token is an entry when it is another one", async () => {
     await using opened = await open();
     const { store } = opened;
-    for (const fingerprint of ["one", "one", "two", "two"]) await store.audit.noteMainToken(fingerprint);
+    const by = { principal: "owner", token: "phone" };
+    for (const fingerprint of ["one", "one", "two", "two"])
+      await store.audit.noteOutside({ kind: "token.main", object: "main", fingerprint }, by);
     expect((await logged(store)).map(({ kind, detail }) => [kind, detail])).toEqual([
-      ["token.main", { fingerprint: "one", before: null }],
-      ["token.main", { fingerprint: "two", before: "one" }],
+      ["token.main", { fingerprint: "one", before: null, token: "phone" }],
+      ["token.main", { fingerprint: "two", before: "one", token: "phone" }],
     ]);
   });
 

@@ -174,11 +174,18 @@ async function createIds(cortex: Cortex): Promise<IdOf> {
       await wait(POLL_MS);
     }
   };
+  let tokens = 0;
+  const token = async (): Promise<string> => {
+    const id = `token-${++tokens}`;
+    const by = { principal: "owner" };
+    return (await cortex.store.tokens.create({ id, name: id, hash: id, can: ["read"] }, by)).id;
+  };
   return async (words, at) => {
     const [, noun, verb] = words;
     if (words[at] === "<session>") return MAIN_SESSION;
     if (words[at - 1] === "--event" || words[at]!.startsWith("http:")) return event!.id;
     if (noun === "dead") return dead();
+    if (noun === "tokens") return token();
     if (noun === "approvals") return approval(verb);
     return noun === "relay" ? relay() : turn;
   };

@@ -51,13 +51,16 @@ export async function openTestServer(
     log: (line) => log.push(line),
     ...serving,
   });
-  const token = readFileSync(join(cortex.home, "data", "token"), "utf8").trim();
+  const readToken = (): string => readFileSync(join(cortex.home, "data", "token"), "utf8").trim();
   return {
     cortex,
     server,
-    token,
+    get token() {
+      return readToken(); // it can be rotated
+    },
     log,
-    send: (sending) => send(server.port, token, typeof sending === "string" ? { path: sending } : sending),
+    send: (sending) =>
+      send(server.port, readToken(), typeof sending === "string" ? { path: sending } : sending),
     async [Symbol.asyncDispose]() {
       await server[Symbol.asyncDispose]();
       await cortex[Symbol.asyncDispose]();

@@ -10,11 +10,12 @@ import type {
   Listed,
   ListOptions,
   NewAuditEntry,
+  NotedOutside,
 } from "../store.ts";
 import { oncePerDatabase } from "./once.ts";
 import { operation } from "./operation.ts";
 import { listPage, START } from "./page.ts";
-import { parseJson } from "./row.ts";
+import { maybe, parseJson } from "./row.ts";
 import { json, record, text, textOf, words, wordsOrNull } from "./wire.ts";
 
 /** Who decided, as operations receive it. */
@@ -46,15 +47,12 @@ export const prepareAudit = oncePerDatabase((db: Database) => {
   };
 });
 
-/** The object and the detail of the last entry of a kind, to see what has changed since. */
+/** The detail of the last entry of a kind, to see what has changed since. */
 export function prepareLastOf(db: Database): (kind: AuditKind) => Json | undefined {
   const find = db
     .prepare<[string], string>("select detail from audit_entry where kind = ? order by seq desc limit 1")
     .pluck();
-  return (kind) => {
-    const detail = find.get(kind);
-    return detail === undefined ? undefined : parseJson(detail);
-  };
+  return (kind) => maybe(find.get(kind), parseJson);
 }
 
 const entryCodec = record({ principal: words, kind: textOf<AuditKind>(), object: words, detail: json });
@@ -67,14 +65,25 @@ export const appendAudit = operation(entryCodec, (db) => {
   };
 });
 
-export const noteMainToken = operation(record({ fingerprint: text }), (db) => {
+const notedCodec = record({
+  kind: textOf<NotedOutside["kind"]>(),
+  object: words,
+  fingerprint: text,
+  by: actorCodec,
+});
+
+export const noteOutside = operation(notedCodec, (db) => {
   const audit = prepareAudit(db);
-  const lastOf = prepareLastOf(db);
-  return ({ fingerprint }, { nowMs }): null => {
-    const last = lastOf("token.main") as { readonly fingerprint: string } | undefined;
+  const findLast = db
+    .prepare<[string, string], string>(
+      "select detail from audit_entry where kind = ? and object = ? order by seq desc limit 1",
+    )
+    .pluck();
+  return ({ kind, object, fingerprint, by }, { nowMs }): null => {
+    const last = maybe(findLast.get(kind, object), parseJson) as { readonly fingerprint: string } | undefined;
     if (last?.fingerprint === fingerprint) return null;
-    const detail = { fingerprint, before: last?.fingerprint ?? null };
-    audit({ principal: "owner", kind: "token.main", object: "main", detail, atMs: nowMs });
+    const detail = withToken({ fingerprint, before: last?.fingerprint ?? null }, by.token);
+    audit({ principal: by.principal, kind, object, detail, atMs: nowMs });
     return null;
   };
 });
@@ -92,16 +101,18 @@ interface AuditRow {
 export function prepareReadAudit(db: Database) {
   const list = db.prepare<[object], AuditRow>(
     `select seq, at_ms, principal, kind, object, detail, hash from audit_entry
-     where seq < @seq and at_ms >= @sinceMs and (@principal is null or principal = @principal)
+     where seq < @seq and at_ms >= @sinceMs and (
+       @person is null or principal in (@person, 'person:' || @person) or (kind glob 'person.*' and object = @person)
+     )
      order by seq desc limit @limit`,
   );
   return {
     list(options: ListOptions & AuditFilter = {}): Listed<AuditEntry> {
-      const { sinceMs = -START, principal = null } = options;
+      const { sinceMs = -START, person = null } = options;
       return listPage({
         name: "audit",
         options,
-        find: ([, seq], limit) => list.all({ seq, sinceMs, principal, limit }),
+        find: ([, seq], limit) => list.all({ seq, sinceMs, person, limit }),
         place: ({ seq }) => [0, seq],
         toItem: toEntry,
       });

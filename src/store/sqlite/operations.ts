@@ -1,6 +1,6 @@
 /** All operations of the writer. Their position is their code on the wire. */
 import { acceptEvent } from "./accept-event.ts";
-import { appendAudit, noteMainToken } from "./audit.ts";
+import { appendAudit, noteOutside } from "./audit.ts";
 import { answerApproval, expireApprovals, useApproval } from "./approvals.ts";
 import { commitTurn } from "./commit-turn.ts";
 import { beginCompaction, compact } from "./compact.ts";
@@ -101,11 +101,11 @@ export const OPERATIONS = {
   revokeToken,
   noteTokenUsed,
   appendAudit,
-  noteMainToken,
   addPerson,
   changePerson,
   removePerson,
   takePeopleOver,
+  noteOutside,
 };
 
 export type OperationName = keyof typeof OPERATIONS;

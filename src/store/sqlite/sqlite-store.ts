@@ -558,7 +558,7 @@ export class SqliteStore implements Store {
           ...entry,
           detail: encode.encodeJson(detail, "The detail of an audit entry"),
         }),
-      noteMainToken: async (fingerprint: string) => this.#do("noteMainToken", { fingerprint }),
+      noteOutside: async (noted, by) => this.#do("noteOutside", { ...noted, by }),
     };
   }
 
