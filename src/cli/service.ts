@@ -134,7 +134,7 @@ function programPath(): string {
 /** npx deletes its cached packages at some point. */
 function refuseNpxCache(program: string): void {
   if (!program.split(sep).includes("_npx")) return;
-  throw new CortexError("usage", `${program} is in the cache of npx, which may delete it`, {
+  throw new CortexError("usage", `${program} is in the npx cache, which may be cleared`, {
     hint: "Run `npm install --global cortexd`, then `cortex service install`.",
   });
 }

@@ -337,10 +337,10 @@ const broker = z
     ),
     maxProcesses: whole(1, "Maximum number of concurrent sub-agent processes.").default(4),
     maxDepth: whole(0, "Maximum nesting depth of workers; 0 disables workers.").max(MAX_DEPTH).default(3),
-    maxChain: whole(1, "Maximum length of a chain of internal events without an event from outside.")
+    maxChain: whole(1, "Maximum length of a chain of internal events without an external event.")
       .max(MAX_CHAIN)
       .default(8),
-    maxReturns: whole(1, "Maximum number of worker results in one chain without an event from outside.")
+    maxReturns: whole(1, "Maximum number of worker results in one chain without an external event.")
       .max(MAX_RETURNS)
       .default(256),
     leaseMs: whole(1_000, "How long an unresponsive process keeps its sessions, in ms.").default(30_000),

@@ -218,6 +218,6 @@ export async function withDeadline<Result>(
 
 function cutOff(): Error {
   return deliveryUncertain("The send was interrupted before the platform answered", {
-    hint: "It may have arrived.",
+    hint: "It may have arrived. Check the receiver before you retry.",
   });
 }

@@ -40,7 +40,7 @@ export async function checkDependencies({
   return [...advisories.map(checkOf), ...(left > 0 ? [warn(NAME, `${left} more advisories`, UPDATE)] : [])];
 }
 
-const UPDATE = "Update Cortex. If there is no newer version, report it.";
+const UPDATE = "Update Cortex. If you run the latest version, report it.";
 
 function checkOf({ package: name, severity, title, range }: Advisory): Check {
   const message = `${name} ${range}: ${title} (${severity})`;

@@ -17,6 +17,6 @@ export function isDefaultHook(name: string): boolean {
 
 export function hookUnknown(name: string): CortexError {
   return new CortexError("hook_unknown", `Unknown hook "${name.slice(0, 80)}"`, {
-    hint: "Run `cortex hooks` to list hooks. A new file is read while a server runs.",
+    hint: "Run `cortex hooks` to list hooks. New files load only while a server is running.",
   });
 }

@@ -32,7 +32,7 @@ export function checkChain({ depth, returned }: Link, limits: ChainLimits, code:
 }
 
 function ended(what: string, limit: keyof ChainLimits, code: ErrorCode): CortexError {
-  return new CortexError(code, `${ENDED}: ${what} without an event from outside`, {
+  return new CortexError(code, `${ENDED}: ${what} without an external event`, {
     hint: `Stop here and answer with what you have. The limit is \`broker.${limit}\` in cortex.json.`,
   });
 }

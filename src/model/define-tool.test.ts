@@ -51,7 +51,7 @@ test("a wrong call is answered with all that is wrong and what is right", async 
 
   await expect(call).rejects.toMatchObject({
     code: "tool_input_invalid",
-    message: expect.stringMatching(/^Invalid call of Count: .*"path".*"times".*"file_path"/),
+    message: expect.stringMatching(/^Invalid arguments for Count: .*"path".*"times".*"file_path"/),
     hint: "Count takes path, times (optional). Fix the arguments and call it again.",
   });
 });

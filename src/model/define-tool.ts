@@ -63,7 +63,7 @@ function inputInvalid<Schema extends z.ZodObject>(
   const known = Object.entries(parameters.shape).map(([key, field]) =>
     (field as z.ZodType).safeParse(undefined).success ? `${key} (optional)` : key,
   );
-  return new CortexError("tool_input_invalid", `Invalid call of ${name}: ${problems.join("; ")}`, {
+  return new CortexError("tool_input_invalid", `Invalid arguments for ${name}: ${problems.join("; ")}`, {
     hint: `${name} takes ${known.join(", ")}. Fix the arguments and call it again.`,
   });
 }

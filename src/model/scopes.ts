@@ -69,6 +69,6 @@ function scopeInvalid(scope: string): CortexError {
     hint:
       adapter === undefined || adapter === ""
         ? `Scopes: ${SCOPES_USAGE}.`
-        : "An adapter name has 1 to 64 lowercase letters, digits, dots, - and _, and is none of Cortex's internal ones.",
+        : "An adapter name has 1 to 64 lowercase letters, digits, dots, - and _, and must not be reserved.",
   });
 }

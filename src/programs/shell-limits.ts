@@ -39,12 +39,12 @@ export function limitIn(
 ): string | undefined {
   if (signal === "SIGXCPU" || exitCode === KILLED + SIGXCPU) return cpuExceeded(limits);
   if (signal === "SIGXFSZ" || exitCode === KILLED + SIGXFSZ)
-    return `The command was ended because it wrote a file of more than ${limits.fileMb} MB. ${nameLimit("fileMb", limits)}`;
+    return `Command killed: it wrote a file larger than ${limits.fileMb} MB. ${nameLimit("fileMb", limits)}`;
   return undefined;
 }
 
 export function cpuExceeded(limits: ResourceLimits): string {
-  return `The command used more than ${limits.cpuSeconds} s of CPU time and was ended. ${nameLimit("cpuSeconds", limits)}`;
+  return `Command killed: it used more than ${limits.cpuSeconds} s of CPU time. ${nameLimit("cpuSeconds", limits)}`;
 }
 
 export function nameLimit(name: keyof ResourceLimits, limits: ResourceLimits): string {

@@ -112,7 +112,7 @@ while True:
     time.sleep(0.02)'; echo went on`;
   const end = await run(hog, folder(), { limits: { memoryMb: 64 } });
   expect(end.limit).toBe(
-    "The command used more than 64 MB of memory and was ended. (Limit `memoryMb`: 64, in the agent's `limits`.)",
+    "Command killed: it used more than 64 MB of memory. (Limit `memoryMb`: 64, in the agent's `limits`.)",
   );
   expect(end.text).toBe("");
 });
@@ -141,7 +141,7 @@ test.runIf(isLinux)("a command that starts too many processes is ended with all 
   const script = "for i in {1..200}; do setsid sh -c 'echo $$ >> pids; exec sleep 1000' & done; wait";
   const end = await run(script, at);
   expect(end.limit).toBe(
-    "The command used more than 50 processes and was ended. (Limit `processes`: 50, in the agent's `limits`.)",
+    "Command killed: it used more than 50 processes. (Limit `processes`: 50, in the agent's `limits`.)",
   );
   const pids = readFileSync(join(at, "pids"), "utf8").trim().split("\n").map(Number);
   expect(pids.length).toBeGreaterThan(40);
@@ -154,7 +154,7 @@ test.runIf(isLinux)(
     const script = "for i in 1 2 3; do (while :; do :; done) & done; wait";
     const end = await run(script, folder(), { limits: { cpuSeconds: 1 } });
     expect(end.limit).toBe(
-      "The command used more than 1 s of CPU time and was ended. (Limit `cpuSeconds`: 1, in the agent's `limits`.)",
+      "Command killed: it used more than 1 s of CPU time. (Limit `cpuSeconds`: 1, in the agent's `limits`.)",
     );
   },
 );
@@ -185,7 +185,7 @@ test.runIf(isLinux)("the commands of an agent share its limits, and the largest 
     run(sleepers(35), at, { supervisor }).finally(() => stop.abort()),
   ]);
   expect(large.limit).toBe(
-    "The command used more than 50 processes, together with the agent's other commands, and was ended. " +
+    "Command killed: it used more than 50 processes, together with the agent's other commands. " +
       "(Limit `processes`: 50, in the agent's `limits`.)",
   );
   expect(small).toMatchObject({ stopped: "aborted" });

@@ -225,8 +225,8 @@ class WatchedProgram implements ProgramWatch {
 
   #tooMuch(limit: "memoryMb" | "processes", unit: string): string {
     const { limits } = this.#supervised;
-    const others = this.#programs.size === 1 ? "" : ", together with the agent's other commands,";
-    return `The command used more than ${limits[limit]} ${unit}${others} and was ended. ${nameLimit(limit, limits)}`;
+    const others = this.#programs.size === 1 ? "" : ", together with the agent's other commands";
+    return `Command killed: it used more than ${limits[limit]} ${unit}${others}. ${nameLimit(limit, limits)}`;
   }
 }
 

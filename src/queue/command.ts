@@ -115,8 +115,7 @@ function parseSettings(words: readonly string[]): Partial<QueueSettings> {
   for (const word of words) {
     const setting = parseSetting(word);
     const [name] = Object.keys(setting) as [keyof QueueSettings];
-    if (Object.hasOwn(settings, name))
-      throw refused("queue", `"${shorten(word)}" repeats an earlier setting`);
+    if (Object.hasOwn(settings, name)) throw refused("queue", `Duplicate setting "${shorten(word)}"`);
     Object.assign(settings, setting);
   }
   return settings;

@@ -184,7 +184,7 @@ function notJson(why: string): CortexError {
 
 function tooLarge(maxBytes: number): CortexError {
   return new CortexError("body_too_large", `The request body is larger than ${maxBytes} bytes`, {
-    hint: "Send less at once. Put large content in a file that the agent can read.",
+    hint: "Split the request. Put large content in a file that the agent can read.",
   });
 }
 

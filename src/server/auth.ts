@@ -130,8 +130,8 @@ export class Auth {
       }
       return token;
     } catch (cause) {
-      throw new CortexError("token_unsafe", "The token of this server is unusable", {
-        hint: "The owner finds the reason in the log and with `cortex doctor`.",
+      throw new CortexError("token_unsafe", "The server token is unusable", {
+        hint: "See the log or `cortex doctor` for the reason.",
         cause,
       });
     }
@@ -203,7 +203,7 @@ function checkSameSite({ method, origin, marker, fetchSite }: ClientCredentials)
   const isOurs = fetchSite === undefined || fetchSite === "same-origin" || fetchSite === "none";
   const isRead = method === "GET" || method === "HEAD";
   if (isOurs && (isRead || origin !== undefined || marker === "1")) return;
-  throw new CortexError("origin_forbidden", "The request does not come from a page of this server", {
+  throw new CortexError("origin_forbidden", "Cross-origin request rejected", {
     hint: "With the cookie, send `X-Cortex: 1`; from other programs, send the token.",
   });
 }
@@ -246,8 +246,8 @@ function authFailed(message: string): CortexError {
 }
 
 function authLimited(retryAfterMs: number): CortexError {
-  return new CortexError("auth_limited", "Too many wrong tokens from this address", {
-    hint: "Wait for the time in Retry-After, or send the right token.",
+  return new CortexError("auth_limited", "Too many invalid tokens", {
+    hint: "Retry after the delay in Retry-After, or send a valid token.",
     retryAfterMs,
   });
 }

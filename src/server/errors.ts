@@ -77,7 +77,7 @@ export function errorReply(error: unknown, log: (line: string) => void): Respons
 
 function unexpected(cause: unknown): CortexError {
   return new CortexError("internal", "Internal error", {
-    hint: "See the log, and please report it.",
+    hint: "Check the log and report this error.",
     cause,
   });
 }

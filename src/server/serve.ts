@@ -180,7 +180,7 @@ async function close(server: Server): Promise<void> {
 function listenFailed(host: string, port: number, cause: NodeJS.ErrnoException): CortexError {
   const address = `${inUrl(host)}:${port}`;
   if (cause.code === "EADDRINUSE") {
-    return new CortexError("port_in_use", `Another process listens on ${address}`, {
+    return new CortexError("port_in_use", `Another process is listening on ${address}`, {
       hint: "Stop it, or choose another port: `cortex up --port 4748`.",
       cause,
     });

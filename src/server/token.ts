@@ -85,7 +85,7 @@ async function stampOf(path: string): Promise<string | undefined> {
 }
 
 function tokenUnsafe(path: string): CortexError {
-  return new CortexError("token_unsafe", `No safe token in ${path}`, {
+  return new CortexError("token_unsafe", `Invalid or unsafe token in ${path}`, {
     hint: `Delete the file to get a new token. A token of your own needs at least ${MIN_TOKEN_LENGTH} characters.`,
   });
 }

@@ -43,18 +43,18 @@ test("a workspace is warned of once, refused when it is full, and open again whe
   await quotas.check(workspace);
   expect(lines).toEqual([
     `The workspace ${workspace} is almost full: 1 of 2 MB used. ` +
-      "Delete files there that nobody needs, or raise `quota.workspaceMb` in cortex.json.",
+      "Delete unneeded files there, or raise `quota.workspaceMb` in cortex.json.",
   ]);
 
   fill(join(workspace, "b"), 2);
   await expect(quotas.check(workspace)).rejects.toMatchObject({
     code: "quota_exceeded",
     message: `The workspace ${workspace} is full: 3 of 2 MB used`,
-    hint: "Delete files there that nobody needs, or raise `quota.workspaceMb` in cortex.json.",
+    hint: "Delete unneeded files there, or raise `quota.workspaceMb` in cortex.json.",
   });
   expect(await quotas.exceeded(workspace)).toBe(
-    `The command was ended. The workspace ${workspace} is full: 3 of 2 MB used. ` +
-      "Delete files there that nobody needs, or raise `quota.workspaceMb` in cortex.json.",
+    `Command killed. The workspace ${workspace} is full: 3 of 2 MB used. ` +
+      "Delete unneeded files there, or raise `quota.workspaceMb` in cortex.json.",
   );
   expect(lines).toHaveLength(2);
 

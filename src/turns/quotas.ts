@@ -52,7 +52,7 @@ export class Quotas {
   /** Why a command must end, as sentences. */
   async exceeded(workspace: string): Promise<string | undefined> {
     const full = await this.#findFull(workspace);
-    return full && `The command was ended. ${describeQuota(full)}. ${hintFor(full)}`;
+    return full && `Command killed. ${describeQuota(full)}. ${hintFor(full)}`;
   }
 
   /** Of the home, and of the workspaces of all configured agents. Sizes that are not known yet are left out. */
@@ -113,5 +113,5 @@ export function describeQuota({ kind, path, usedBytes, limitBytes, state }: Quot
 export function hintFor({ kind }: Pick<QuotaUse, "kind">): string {
   return kind === "home"
     ? "Remove old records with `cortex prune`, or raise `quota.homeMb` in cortex.json."
-    : "Delete files there that nobody needs, or raise `quota.workspaceMb` in cortex.json.";
+    : "Delete unneeded files there, or raise `quota.workspaceMb` in cortex.json.";
 }

@@ -61,7 +61,7 @@ export function failureOf(failure: Failure, isOwn: boolean): CortexError {
       retryAfterMs,
     });
   return new CortexError("sub_agent_failed", `The sub-agent failed: ${error}`, {
-    hint: failure.hint ?? "The sub-agent gave no further details.",
+    hint: failure.hint ?? "Check the log, or run the sub-agent's command by hand.",
     transient,
     retryAfterMs,
   });

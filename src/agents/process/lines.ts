@@ -51,7 +51,7 @@ export class LineReader {
   async #read(): Promise<void> {
     const { value, done } = await this.#chunks.next();
     if (done !== true) return this.#take(value);
-    this.#end(this.#partialBytes > 0 ? unreadable("is incomplete", true) : undefined);
+    this.#end(this.#partialBytes > 0 ? unreadable("incomplete", true) : undefined);
   }
 
   #take(chunk: Buffer): void {
@@ -76,7 +76,7 @@ export class LineReader {
     try {
       this.#lines.push(UTF_8.decode(line));
     } catch {
-      this.#end(unreadable("is not UTF-8"));
+      this.#end(unreadable("not UTF-8"));
     }
   }
 
@@ -96,11 +96,11 @@ export function writeLine(output: Writable, value: object): void {
 }
 
 function tooLong(maxBytes: number): CortexError {
-  return unreadable(`has more than ${maxBytes} bytes`);
+  return unreadable(`more than ${maxBytes} bytes`);
 }
 
 function unreadable(why: string, transient = false): CortexError {
-  return new CortexError("sub_agent_failed", `A line of the sub-agent protocol ${why}`, {
+  return new CortexError("sub_agent_failed", `Invalid sub-agent protocol line: ${why}`, {
     hint: "A line is JSON in UTF-8 that ends with a line feed; docs/sub-agent-protocol.md has the limits.",
     transient,
   });

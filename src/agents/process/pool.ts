@@ -214,7 +214,7 @@ class Permits {
 }
 
 function closed(): CortexError {
-  return new CortexError("sub_agent_failed", "Cortex is stopping and starts no more sub-agents", {
+  return new CortexError("sub_agent_failed", "Cortex is shutting down; no new sub-agents are started", {
     hint: "The turn continues after the next start.",
     transient: true,
   });

@@ -88,7 +88,7 @@ function checkInit({ version }: { readonly version: number }, work: ChildWork | 
 
 function refused(why: string): CortexError {
   return new CortexError("sub_agent_failed", `The sub-agent cannot continue: ${why}`, {
-    hint: "docs/sub-agent-protocol.md describes what a parent may send, and when.",
+    hint: "See docs/sub-agent-protocol.md for the allowed messages.",
   });
 }
 

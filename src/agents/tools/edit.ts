@@ -65,7 +65,7 @@ async function readOriginal(place: ConfinedPath, signal: AbortSignal): Promise<B
   throw new CortexError(
     "tool_failed",
     `${JSON.stringify(place.shown)} is larger than ${MAX_EDITED_BYTES} bytes`,
-    { hint: "Change it with a program, using Bash." },
+    { hint: "Edit it with a Bash command." },
   );
 }
 

@@ -94,7 +94,7 @@ function namesHost({ hosts }: Permissions, name: string): boolean {
 }
 
 function notAllowed(host: string): CortexError {
-  return new CortexError("host_forbidden", `This agent may not reach the host ${quote(host)}`, {
+  return new CortexError("host_forbidden", `Host ${quote(host)} is not allowed for this agent`, {
     hint: "The persona's `permissions.hosts` lists the allowed hosts. Ask the user if you need this one.",
   });
 }

@@ -95,7 +95,7 @@ test.each([undefined, ""])("where the variable of the key is %j, nothing is aske
   const site: Site = (response) => void response.end(`${asked++}`);
   await expect(searchIn(site, { query: "a" }, { apiKey: keyOf(value) })).rejects.toMatchObject({
     code: "tool_failed",
-    message: "The key of the search service is missing: SEARCH_KEY is not set",
+    message: "Missing search API key: SEARCH_KEY is not set",
     hint: expect.stringContaining("webSearch.apiKeyEnv"),
   });
   expect(asked).toBe(0);

@@ -95,7 +95,7 @@ async function ask(url: string, init: RequestInit, fetch: WebSearchOptions["fetc
   await response.body?.cancel();
   const isKey = response.status === 401 || response.status === 403;
   throw failed(
-    `answered with status ${response.status}`,
+    `returned status ${response.status}`,
     isKey ? "Tell the user that it rejects the key in `webSearch.apiKeyEnv`." : "Try again later.",
   );
 }
@@ -107,12 +107,12 @@ async function readJson(response: Response): Promise<unknown> {
     parts.push(part);
     length += part.length;
     if (length > MAX_ANSWER_BYTES)
-      throw failed(`answered with more than ${MAX_ANSWER_BYTES} bytes`, "Use a more specific query.");
+      throw failed(`returned more than ${MAX_ANSWER_BYTES} bytes`, "Use a more specific query.");
   }
   try {
     return JSON.parse(Buffer.concat(parts).toString());
   } catch (cause) {
-    throw failed("answered with something other than JSON", FORMAT_HINT, cause);
+    throw failed("returned invalid JSON", FORMAT_HINT, cause);
   }
 }
 
@@ -134,7 +134,7 @@ function findPages(answer: unknown): FoundPage[] {
   const list = Array.isArray(answer)
     ? answer
     : LISTS.map((path) => path.reduce(fieldOf, answer)).find((each) => Array.isArray(each));
-  if (list === undefined) throw failed("answered with JSON that has no list of results", FORMAT_HINT);
+  if (list === undefined) throw failed("returned JSON without a result list", FORMAT_HINT);
   return list.flatMap((entry: unknown) => {
     const url = URL.parse(textIn(entry, FIELDS.url));
     if (url === null || !/^https?:$/.test(url.protocol)) return [];
@@ -167,8 +167,8 @@ function failed(what: string, hint: string, cause?: unknown): CortexError {
 }
 
 function keyMissing(variable: string): CortexError {
-  return new CortexError("tool_failed", `The key of the search service is missing: ${variable} is not set`, {
-    hint: "Tell the user to set it; it is `webSearch.apiKeyEnv` in cortex.json. WebFetch works without it.",
+  return new CortexError("tool_failed", `Missing search API key: ${variable} is not set`, {
+    hint: "Ask the user to set it; `webSearch.apiKeyEnv` names it. WebFetch works without it.",
   });
 }
 

@@ -102,7 +102,7 @@ function parseUrl(name: string, text: string): URL {
   if (isGood) return url;
   // The URL itself is not shown: it may hold a password.
   throw new CortexError("config_invalid", `Invalid URL of the webhook target "${name}"`, {
-    hint: "Use an http or https URL without credentials; name the variable of a secret in `secretEnv`.",
+    hint: "Use an http or https URL without credentials; put the secret's variable name in `secretEnv`.",
   });
 }
 

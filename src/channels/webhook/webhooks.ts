@@ -96,7 +96,7 @@ function webhookUnknown(name: string): CortexError {
 
 function unavailable(cause: CortexError): CortexError {
   return new CortexError("webhook_unconfigured", "This webhook is not available", {
-    hint: "Try again later. The owner finds the reason in the log and with `cortex doctor`.",
+    hint: "Retry later. See the log or `cortex doctor` for the reason.",
     transient: true,
     cause,
   });

@@ -78,7 +78,7 @@ test("an agent of a relay can end it, and nobody else has one to end", async () 
   });
   await expect(call(abort, { reason: "The disk is full" })).rejects.toMatchObject({
     code: "tool_input_invalid",
-    message: expect.stringContaining("Not a step of a relay"),
+    message: expect.stringContaining("Not a relay step"),
   });
   for (const reason of ["", " ", "x".repeat(MAX_REASON_LENGTH + 1)])
     await expect(call(abort, { reason }, step)).rejects.toMatchObject({ code: "tool_input_invalid" });

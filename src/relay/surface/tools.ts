@@ -122,7 +122,7 @@ function oneOfTwo(): CortexError {
 }
 
 function notInRelay(): CortexError {
-  return new CortexError("tool_input_invalid", "Not a step of a relay; nothing to abort", {
+  return new CortexError("tool_input_invalid", "Not a relay step, so nothing to abort", {
     hint: "Describe the problem in your answer instead.",
   });
 }

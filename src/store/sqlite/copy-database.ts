@@ -138,12 +138,8 @@ function writeCopy(db: Database.Database, to: string): void {
 }
 
 function noRoom(path: string, cause: unknown): CortexError {
-  return new CortexError(
-    "store_full",
-    `Not enough disk space next to ${path} for the copy made before an update`,
-    {
-      hint: "Free as much space as the database uses, then start again. Nothing was changed.",
-      cause,
-    },
-  );
+  return new CortexError("store_full", `Not enough disk space next to ${path} for the pre-update copy`, {
+    hint: "Free as much space as the database uses, then start again. Nothing was changed.",
+    cause,
+  });
 }

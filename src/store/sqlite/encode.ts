@@ -368,7 +368,7 @@ function tooLarge(what: string, bytes: number): CortexError {
 
 function eventInvalid(id: string, why: string): CortexError {
   return new CortexError("event_invalid", `Invalid event ${JSON.stringify(id)}: ${why}`, {
-    hint: "Build the id with `eventId` of the model.",
+    hint: "An event id is `<adapter>:<source id>`, such as `webhook:42`; times are whole milliseconds.",
   });
 }
 

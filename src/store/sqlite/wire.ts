@@ -146,6 +146,6 @@ function checkReal(value: number): number {
 
 function invalid(value: unknown, expected: string): CortexError {
   return new CortexError("limit_invalid", `Expected ${expected}, got ${String(value)}`, {
-    hint: "Nothing of this call was written.",
+    hint: "Nothing was written.",
   });
 }

@@ -48,7 +48,7 @@ export function readOnly(path: string): CortexError {
 }
 
 export function fileTooLarge(path: string, excess: string): CortexError {
-  return new CortexError("team_unwritable", `${path} would have ${excess}`, {
+  return new CortexError("team_unwritable", `${path} would exceed its limit: ${excess}`, {
     hint: "Remove finished tasks: `cortex team housekeeping` removes those older than a week.",
   });
 }

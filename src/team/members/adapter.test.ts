@@ -168,7 +168,7 @@ test("a second member in the same folder is refused, and the first one stays", a
   const before = there.files();
   await expect(there.adapt("generic", { slug: "tester" })).rejects.toMatchObject({
     code: "state_conflict",
-    message: `${join(there.path, ".cortex.md")} already has the instructions of billing-dev`,
+    message: `${join(there.path, ".cortex.md")} already contains instructions for billing-dev`,
   });
   await remove(there.path, "tester");
   expect(there.files()).toEqual(before);

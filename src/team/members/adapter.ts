@@ -148,7 +148,7 @@ function withSection(file: ProjectFile, content: string, slug: string): string {
   if (section.kind === "broken") throw brokenSection(file, section.line);
   const owner = section.kind === "found" ? ownerOf(section.content) : undefined;
   if (owner !== undefined && owner !== slug) {
-    throw new CortexError("state_conflict", `${file.real} already has the instructions of ${owner}`, {
+    throw new CortexError("state_conflict", `${file.real} already contains instructions for ${owner}`, {
       hint: `A folder can hold one member's instructions: give ${slug} its own folder, such as a git worktree, or run \`cortex team leave ${owner}\`.`,
     });
   }

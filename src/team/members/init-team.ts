@@ -97,7 +97,7 @@ async function makeFolder(path: string): Promise<void> {
     await mkdir(path, { recursive: true });
   } catch (cause) {
     throw new CortexError("team_unwritable", `Cannot create the folder ${path}`, {
-      hint: "Check what is there and its permissions, or choose another folder with --team-dir.",
+      hint: "Check the existing file and its permissions, or choose another folder with --team-dir.",
       cause,
     });
   }

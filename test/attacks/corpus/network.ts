@@ -141,7 +141,7 @@ const INSIDE: readonly string[] = [
 ];
 
 const NOT_INSIDE =
-  /not on the public internet|may not reach|neither http nor https|not a URL|user name or password|has no host/;
+  /not on the public internet|not allowed for this agent|neither http nor https|not a URL|user name or password|has no host/;
 
 const serverSide: readonly Attack[] = alternating(INSIDE, ENTRIES.slice(1, 3)).map(([url, entry]) => ({
   name: `WebFetch ${url}`,
