@@ -8,36 +8,52 @@
 import { createHash, randomUUID } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { readdir, realpath, stat } from "node:fs/promises";
-import { isAbsolute, join, relative, resolve, sep } from "node:path";
+import { basename, dirname, join, relative, resolve, sep } from "node:path";
 
 import { hasCode } from "../model/error-code.ts";
 import type { TurnId } from "../model/ids.ts";
-import type { Principal } from "../model/principal.ts";
-import { isWithin, joinLabels, type Label, NO_LABEL, OWNERS } from "../model/trust.ts";
-import type { LabelStore, WrittenFile } from "../store/store.ts";
+import { canonicalJson } from "../model/json.ts";
+import { OWNER_PRINCIPAL, type Principal } from "../model/principal.ts";
+import { isWithin, joinLabels, type Label, labelJson, NO_LABEL, OWNERS } from "../model/trust.ts";
+import { type LabelledCommand, type LabelStore, MAX_PAGE, type WrittenFile } from "../store/store.ts";
+import { byAbsolutePath, isPathInside } from "./home-paths.ts";
 
 /** Documents of others: whose words they are is not known. */
 export const FOREIGN: Label = { ...NO_LABEL, untrusted: ["document"] };
 
 /** A longer file has the label of the last record of its path, whatever it holds now. */
-const MAX_HASHED_BYTES = 256 * 1024 * 1024;
+export const MAX_HASHED_BYTES = 256 * 1024 * 1024;
 /** A shorter text can be in two files by chance. */
 const MIN_MOVED_BYTES = 32;
 /** With more records in a folder, all of them count, also those of files that are gone. */
-const MAX_RECORDS_CHECKED = 200;
+export const MAX_RECORDS_CHECKED = 200;
 /** With more files, a command stays recorded instead of the files that it changed. */
-const MAX_FILES_SCANNED = 20_000;
+export const MAX_FILES_SCANNED = 20_000;
 /** Clocks of file systems run behind by some milliseconds. */
 const SLACK_MS = 100;
 
 export interface FileLabelsOptions {
   readonly labels: LabelStore;
+  /** Records of files in it hold wherever it is. */
+  readonly home?: string;
   /** Folders with documents of others, absolute. */
   readonly foreign: readonly string[];
+  /**
+   * Folders whose files people and programs edit in parts, beside agents. What was recorded of such a file stays in its
+   * label, whatever it holds now: a change outside of Cortex seldom replaces all of it, and nobody can tell the words of
+   * an agent from others then. Folders in them whose name begins with a dot hold copies of their files.
+   */
+  readonly shared?: () => Promise<readonly string[]>;
   /** Where the long outputs of calls are. One that is not recorded was left by a crash: it can be anyone's. */
   readonly outputs?: string;
   /** The clock of the file system. */
   readonly fileClock?: () => number;
+}
+
+/** What a file holds, and who else than the owner wrote to it. */
+export interface FileOrigin {
+  readonly label: Label;
+  readonly principals: readonly Principal[];
 }
 
 /** Whose work writes files. */
@@ -51,39 +67,127 @@ export interface Writer {
 export class FileLabels {
   readonly #labels: LabelStore;
   readonly #foreign: readonly string[];
+  readonly #shared: () => Promise<readonly string[]>;
   readonly #outputs: string | undefined;
   readonly #fileClock: () => number;
 
-  constructor({ labels, foreign, outputs, fileClock = Date.now }: FileLabelsOptions) {
-    this.#labels = labels;
+  constructor({ labels, home, foreign, shared, outputs, fileClock = Date.now }: FileLabelsOptions) {
+    this.#labels = home === undefined ? labels : byAbsolutePath(labels, home);
     this.#foreign = foreign;
+    this.#shared = async () => Promise.all(((await shared?.()) ?? []).map(realOf));
     this.#outputs = outputs;
     this.#fileClock = fileClock;
   }
 
   /** The label of what a file holds. The owner's, if there is no such file. */
   async ofFile(path: string): Promise<Label> {
+    return (await this.originOf(path)).label;
+  }
+
+  /** The owner's, if there is no such file. */
+  async originOf(path: string): Promise<FileOrigin> {
     const [facts, areEmpty] = await Promise.all([factsOf(path), this.#labels.areEmpty()]);
-    if (facts === undefined) return OWNERS;
-    const { real, size, bornMs, changedMs } = facts;
-    const foreign = this.#isForeign(real) ? [FOREIGN] : [];
-    if (areEmpty) return joinLabels(OWNERS, ...foreign);
-    const records = await this.#labels.ofFile({ path: real, size });
-    const own = records.filter((record) => record.path === real);
-    if (records.length > 0) {
-      const hash = size > MAX_HASHED_BYTES ? undefined : await hashOf(real);
-      const known = own.filter(({ sha256 }) => hash === undefined || sha256 === hash);
-      if (known.length > 0) return joinLabels(...known.map(({ label }) => label));
-      const moved = size < MIN_MOVED_BYTES ? [] : records.filter(({ sha256 }) => sha256 === hash);
-      if (moved.length > 0) return joinLabels(...moved.map(({ label }) => label), ...foreign);
-    }
-    const lastKnownMs = Math.max(bornMs, ...own.map(({ atMs }) => atMs));
+    if (facts === undefined) return originOf([OWNERS], []);
+    const foreign = this.#isForeign(facts.real) ? [FOREIGN] : [];
+    if (areEmpty) return originOf([OWNERS, ...foreign], []);
+    const shared = (await this.#shared()).find((folder) => isPathInside(facts.real, folder));
+    const copied =
+      shared !== undefined && isCopy(facts.real, shared) ? await this.#labels.labelsUnder(shared) : [];
+    const { lasting, records, isKnown } = await this.#recordsOf(facts, shared !== undefined);
+    if (isKnown) return originOf(copied, [...lasting, ...records]);
+    if (records.length > 0) return originOf([...copied, ...foreign], [...lasting, ...records]);
+    return originOf([OWNERS, ...copied, ...foreign], [...lasting, ...(await this.#commandsOn(facts))]);
+  }
+
+  /** As `originOf`; of a file that is gone, what was recorded of it. */
+  async lastOriginOf(path: string): Promise<FileOrigin> {
+    if (await this.#labels.areEmpty()) return originOf([OWNERS], []);
+    if ((await factsOf(path)) !== undefined) return this.originOf(path);
+    const real = await placeOf(path);
+    const records = await this.#labels.ofFile({ path: real, size: NO_SIZE });
+    return originOf(
+      [OWNERS],
+      records.filter((record) => record.path === real),
+    );
+  }
+
+  /**
+   * The records that a file has its label from: those of its path, if they are of this content, else those of the same
+   * content elsewhere. In a shared folder, all of its path last.
+   */
+  async #recordsOf(
+    facts: FileFacts,
+    isShared: boolean,
+  ): Promise<{
+    readonly lasting: readonly WrittenFile[];
+    readonly records: readonly WrittenFile[];
+    readonly isKnown: boolean;
+  }> {
+    const { real, size } = facts;
+    const found = await this.#labels.ofFile({ path: real, size });
+    const own = found.filter((record) => record.path === real);
+    const lasting = isShared ? own : [];
+    if (found.length === 0) return { lasting, records: [], isKnown: false };
+    const hash = size > MAX_HASHED_BYTES ? undefined : await hashOf(real);
+    const known = own.filter((record) => hash === undefined || record.sha256 === hash);
+    if (known.length > 0) return { lasting, records: known, isKnown: true };
+    const isCrowded = found.length >= MAX_PAGE && hash !== undefined;
+    const same = isCrowded ? await this.#labels.ofFile({ path: real, size, sha256: hash }) : found;
+    return { lasting, records: same.filter((record) => isOfContent(record, facts, hash)), isKnown: false };
+  }
+
+  /** The commands that can have changed a file since its content was known. */
+  async #commandsOn({ real, size, bornMs, changedMs }: FileFacts): Promise<readonly LabelledCommand[]> {
+    const own = await this.#labels.ofFile({ path: real, size });
+    const knownMs = own.filter((record) => record.path === real && !isPart(record)).map(({ atMs }) => atMs);
     const commands = await this.#labels.commands({
-      fromMs: Math.floor(lastKnownMs) - SLACK_MS,
+      fromMs: Math.floor(Math.max(bornMs, ...knownMs)) - SLACK_MS,
       untilMs: Math.ceil(changedMs) + SLACK_MS,
     });
-    const writers = commands.filter(({ folders }) => folders.some((folder) => isInside(real, folder)));
-    return joinLabels(OWNERS, ...foreign, ...writers.map(({ label }) => label));
+    return commands.filter(({ folders }) => folders.some((folder) => isPathInside(real, folder)));
+  }
+
+  /** The label of a shared file apart from the parts that were recorded one by one. */
+  async ofRest(path: string): Promise<FileOrigin> {
+    if (await this.#labels.areEmpty()) return originOf([OWNERS], []);
+    const facts = await factsOf(path);
+    if (facts === undefined) return originOf([OWNERS], []);
+    const { lasting, records, isKnown } = await this.#recordsOf(facts, true);
+    const whole = [...lasting, ...records].filter((record) => !isPart(record));
+    const commands = isKnown || records.length > 0 ? [] : await this.#commandsOn(facts);
+    return originOf([OWNERS], [...whole, ...commands]);
+  }
+
+  /**
+   * Records that somebody's words are about to be a part of a shared file. `rest`: they can be any part of it.
+   */
+  async addPart(
+    path: string,
+    label: Label,
+    { principal, turn }: Pick<Writer, "principal"> & Partial<Pick<Writer, "turn">>,
+    kind: "part" | "rest" = "part",
+  ): Promise<void> {
+    if (isWithin(label, OWNERS)) return;
+    const digest = createHash("sha256")
+      .update(canonicalJson([labelJson(label), principal]))
+      .digest("hex");
+    await this.#labels.willWrite({
+      path: await placeOf(path),
+      sha256: `${kind}:${digest}`,
+      size: kind === "part" ? PART_SIZE : NO_SIZE,
+      label,
+      principal,
+      turn,
+      atMs: Math.floor(this.#fileClock()),
+    });
+  }
+
+  /** Before a program of ours changes a shared file: what else it holds keeps its label. */
+  async keepRest(path: string): Promise<void> {
+    if (await this.#labels.areEmpty()) return;
+    const { label, principals } = await this.ofRest(path);
+    const principal = principals[0] ?? OWNER_PRINCIPAL;
+    await this.addPart(path, label, { principal }, "rest");
   }
 
   async ofFiles(paths: readonly string[]): Promise<Label> {
@@ -99,7 +203,7 @@ export class FileLabels {
       this.#labels.commands({ fromMs: 0, untilMs: Math.ceil(this.#fileClock()) }),
     ]);
     const overlapping = (path: string): boolean =>
-      reals.some((folder) => isInside(path, folder) || isInside(folder, path));
+      reals.some((folder) => isPathInside(path, folder) || isPathInside(folder, path));
     return joinLabels(
       OWNERS,
       ...recorded.flat(),
@@ -110,10 +214,7 @@ export class FileLabels {
 
   async #recordedIn(folder: string): Promise<readonly Label[]> {
     const records = await this.#labels.under(folder, { limit: MAX_RECORDS_CHECKED + 1 });
-    if (records.length > MAX_RECORDS_CHECKED) {
-      const all = await this.#labels.under(folder, { limit: 100 * MAX_RECORDS_CHECKED });
-      return all.map(({ label }) => label);
-    }
+    if (records.length > MAX_RECORDS_CHECKED) return this.#labels.labelsUnder(folder);
     const paths = [...new Set(records.map(({ path }) => path))];
     return Promise.all(paths.map((path) => this.ofFile(path)));
   }
@@ -125,7 +226,8 @@ export class FileLabels {
   }
 
   /** Records the label of a file that was just written. */
-  async record(path: string, label: Label, { principal, turn }: Writer): Promise<void> {
+  async record(given: string, label: Label, { principal, turn }: Writer): Promise<void> {
+    const path = await placeOf(given);
     const { size } = await statOf(path);
     const sha256 = await hashOf(path);
     const atMs = Math.floor(this.#fileClock());
@@ -135,13 +237,14 @@ export class FileLabels {
 
   /** Writes a file with a label. The record is there before the file is, and alone once it is. */
   async write(
-    path: string,
+    given: string,
     content: Buffer,
     label: Label,
     { principal, audience, turn }: Writer,
     write: () => Promise<void>,
   ): Promise<void> {
     const all = joinLabels(label, { ...NO_LABEL, private: [audience] });
+    const path = await placeOf(given);
     if (isWithin(all, OWNERS)) {
       await write();
       const known = await this.#labels.ofFile({ path, size: content.length });
@@ -182,8 +285,50 @@ export class FileLabels {
   }
 
   #isForeign(path: string): boolean {
-    return [...this.#foreign, this.#outputs ?? []].flat().some((folder) => isInside(path, folder));
+    return [...this.#foreign, this.#outputs ?? []].flat().some((folder) => isPathInside(path, folder));
   }
+}
+
+/** Of a record that stands for the rest of a shared file, and of no file. */
+const NO_SIZE = -1;
+/** Of a record that stands for a part of a shared file. */
+const PART_SIZE = -2;
+
+function isPart({ size }: WrittenFile): boolean {
+  return size === PART_SIZE;
+}
+
+/** Journals, snapshots and the repository of a shared folder. */
+function isCopy(path: string, folder: string): boolean {
+  return relative(folder, path)
+    .split(sep)
+    .some((name) => name.startsWith("."));
+}
+
+/**
+ * Whether a record of another path is of this content. A short content can be in two files by chance, unless they have
+ * the same name, as after a move of their folder, or one of them is known to have several.
+ */
+function isOfContent(
+  record: WrittenFile,
+  { real, size, links }: FileFacts,
+  hash: string | undefined,
+): boolean {
+  if (record.path === real) return false;
+  if (hash === undefined) return true; // too long for a hash: the size is all there is
+  if (record.sha256 !== hash || size === 0) return false;
+  return size >= MIN_MOVED_BYTES || links > 1 || basename(record.path) === basename(real);
+}
+
+function originOf(
+  labels: readonly Label[],
+  written: readonly { readonly label: Label; readonly principal: Principal }[],
+): FileOrigin {
+  const principals = written.map(({ principal }) => principal).filter((each) => each !== OWNER_PRINCIPAL);
+  return {
+    label: joinLabels(...labels, ...written.map(({ label }) => label)),
+    principals: [...new Set(principals)],
+  };
 }
 
 interface RunningCommand {
@@ -195,6 +340,8 @@ interface RunningCommand {
 interface FileFacts {
   readonly real: string;
   readonly size: number;
+  /** How many names it has. */
+  readonly links: number;
   readonly bornMs: number;
   readonly changedMs: number;
 }
@@ -203,11 +350,11 @@ interface FileFacts {
 async function factsOf(path: string): Promise<FileFacts | undefined> {
   try {
     const real = await realpath(path);
-    const { size, birthtimeMs, ctimeMs, isFile } = await statOf(real);
+    const { size, links, birthtimeMs, ctimeMs, isFile } = await statOf(real);
     if (!isFile) return undefined;
     // Some file systems do not know when a file was made: then it may always have been there.
     const bornMs = birthtimeMs > 0 && birthtimeMs <= ctimeMs ? birthtimeMs : 0;
-    return { real, size, bornMs, changedMs: ctimeMs };
+    return { real, size, links, bornMs, changedMs: ctimeMs };
   } catch (error) {
     if (hasCode(error, "ENOENT", "ENOTDIR", "ELOOP", "EACCES", "ENAMETOOLONG")) return undefined;
     throw error;
@@ -216,8 +363,8 @@ async function factsOf(path: string): Promise<FileFacts | undefined> {
 
 async function statOf(path: string) {
   const stats = await stat(path);
-  const { size, birthtimeMs, ctimeMs } = stats;
-  return { size, birthtimeMs, ctimeMs, isFile: stats.isFile() };
+  const { size, nlink: links, birthtimeMs, ctimeMs } = stats;
+  return { size, links, birthtimeMs, ctimeMs, isFile: stats.isFile() };
 }
 
 async function hashOf(path: string): Promise<string> {
@@ -233,6 +380,11 @@ async function realOf(path: string): Promise<string> {
     if (hasCode(error, "ENOENT", "ENOTDIR")) return resolve(path);
     throw error;
   }
+}
+
+/** Where a file is or will be: the file itself is no link. */
+async function placeOf(path: string): Promise<string> {
+  return join(await realOf(dirname(path)), basename(path));
 }
 
 async function holdsFiles(folder: string): Promise<boolean> {
@@ -269,9 +421,4 @@ async function changedSince(
     }
   }
   return changed;
-}
-
-function isInside(path: string, folder: string): boolean {
-  const way = relative(folder, path);
-  return way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way);
 }

@@ -73,6 +73,13 @@ export function deniedTools(narrowing: Json): readonly string[] {
   return [...denyingPatterns(deny), ...lists.map((list) => `!${list.toSorted().join(",")}`)];
 }
 
+/** The narrowing that takes these away, as a label names them. Undefined: it takes nothing. */
+export function narrowingByDenied(denied: readonly string[]): Json | undefined {
+  if (denied.length === 0) return undefined;
+  const lists = denied.filter((entry) => entry.startsWith("!")).map((entry) => entry.slice(1).split(","));
+  return { tools: { allow: lists, deny: denied.filter((entry) => !entry.startsWith("!")) } };
+}
+
 const patterns = z.array(z.string());
 /** One list, or several that must all agree, as in permissions that were narrowed before. An empty list allows nothing. */
 const lists = z.union([patterns.transform((list) => [list]), z.array(patterns)]);

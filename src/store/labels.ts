@@ -15,11 +15,23 @@ import type { Label } from "../model/trust.ts";
 export interface LabelReads {
   /** Whether nothing is recorded at all. */
   areEmpty(): Promise<boolean>;
-  /** Records of this path, and of other files of this size: the same content was perhaps moved. At most MAX_PAGE. */
-  ofFile(file: { readonly path: string; readonly size: number }): Promise<WrittenFile[]>;
+  /**
+   * Records of this path, then those of other files of this size, or with this hash: the same content was perhaps moved.
+   * At most MAX_PAGE.
+   */
+  ofFile(file: {
+    readonly path: string;
+    readonly size: number;
+    readonly sha256?: string | undefined;
+  }): Promise<WrittenFile[]>;
   /** Records of files in a folder, at most `limit`, by path. */
   under(folder: string, options: { readonly limit: number }): Promise<WrittenFile[]>;
-  /** Commands that ran at some time of this period, at most MAX_PAGE, the newest first. */
+  /** The labels of all records of files in a folder, each once. */
+  labelsUnder(folder: string): Promise<Label[]>;
+  /**
+   * Commands that ran at some time of this period, at most MAX_PAGE, the newest first. Of several with the same folders,
+   * label and principal, the newest stands for all.
+   */
   commands(period: { readonly fromMs: number; readonly untilMs: number }): Promise<LabelledCommand[]>;
 }
 
@@ -37,9 +49,10 @@ export interface LabelStore extends LabelReads {
 }
 
 export interface WrittenFile {
-  /** Absolute, without links. */
+  /** Without links: absolute, or `~/` and the path in the home. */
   readonly path: string;
   readonly sha256: string;
+  /** Negative: it stands for a part of the file, whatever else the file holds. */
   readonly size: number;
   readonly label: Label;
   readonly principal: Principal;

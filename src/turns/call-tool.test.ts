@@ -34,6 +34,7 @@ const NO_LABELS = new WorkLabels(
     labels: {
       ofFile: async () => [],
       under: async () => [],
+      labelsUnder: async () => [],
       commands: async () => [],
       areEmpty: async () => true,
       willWrite: async () => {},

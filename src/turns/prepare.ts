@@ -146,12 +146,14 @@ export async function prepareRun(claim: Claim, ports: TurnPorts): Promise<RunWor
 /** Documents by others lie in the agent's folders for them, in watched folders, and among the attachments. */
 function workLabels(
   { claim, setup, folders, items }: Assignment,
-  { home, store, settings }: TurnPorts,
+  { home, store, settings, features }: TurnPorts,
 ): WorkLabels {
   const watched = Object.values(settings.config().channels.files).map(({ folder }) => folder);
   const foreign = setup.agent.foreign.map((folder) => resolve(folders.workspace, folder));
   const files = new FileLabels({
     labels: store.labels,
+    home,
+    shared: () => features.sharedFolders(),
     foreign: [...foreign, ...watched, attachmentsFolder(home)],
     outputs: dirname(folders.outputFolder),
   });

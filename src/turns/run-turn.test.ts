@@ -75,6 +75,7 @@ function partsOf(
     features: {
       agentFor: () => undefined,
       situation: async () => undefined,
+      sharedFolders: async () => [],
       readWait: async () => undefined,
       wants: () => false,
     },

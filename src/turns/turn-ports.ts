@@ -75,6 +75,8 @@ interface TurnFeatures {
   agentFor(profile: Profile, work: WorkerWork): Promise<Agent> | undefined;
   /** The state of the team that an agent coordinates. Undefined: no team. */
   situation(): Promise<string | undefined>;
+  /** Folders whose files people and programs edit, beside agents. */
+  sharedFolders(): Promise<readonly string[]>;
   /** The result of the work that a call waits for. Undefined: it is not over. */
   readWait(detail: Json): Promise<ToolResult | undefined>;
   /** Whether some feature judges events of this direction, on this channel or on any. */

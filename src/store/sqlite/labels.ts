@@ -86,17 +86,26 @@ function preparePut(db: Database): (file: WrittenInput) => void {
 const COLUMNS = "path, sha256, size, label, principal, turn, at_ms as atMs";
 
 export function prepareReadLabels(db: Database) {
-  const ofFile = db.prepare<[string, number, number], WrittenRow>(
-    `select ${COLUMNS} from written_file where path = ?
-     union select ${COLUMNS} from written_file where size = ? limit ?`,
+  const ofPath = db.prepare<[string, number], WrittenRow>(
+    `select ${COLUMNS} from written_file where path = ? limit ?`,
   );
-  const under = db.prepare<[string, string, string, number], WrittenRow>(
-    `select ${COLUMNS} from written_file where path = ? or (path >= ? and path < ?) order by path limit ?`,
+  const others = db.prepare<
+    [{ path: string; size: number; sha256: string | null; limit: number }],
+    WrittenRow
+  >(
+    `select ${COLUMNS} from written_file
+     where size = @size and path <> @path and (@sha256 is null or sha256 = @sha256) limit @limit`,
   );
+  const under = db.prepare<[Under & { limit: number }], WrittenRow>(
+    `select ${COLUMNS} from written_file where ${UNDER} order by path limit @limit`,
+  );
+  const labelsUnder = db
+    .prepare<[Under], string>(`select distinct label from written_file where ${UNDER}`)
+    .pluck();
   const commands = db.prepare<[number, number, number], CommandRow>(
-    `select id, folders, label, principal, turn, started_ms as startedAtMs, ended_ms as endedAtMs
+    `select id, folders, label, principal, turn, max(started_ms) as startedAtMs, ended_ms as endedAtMs
      from labelled_command where started_ms <= ? and (ended_ms is null or ended_ms >= ?)
-     order by started_ms desc limit ?`,
+     group by folders, label, principal order by startedAtMs desc limit ?`,
   );
   const any = db
     .prepare<[], number>(
@@ -105,15 +114,36 @@ export function prepareReadLabels(db: Database) {
     .pluck();
   return {
     areEmpty: (): boolean => any.get() === 0,
-    ofFile: ({ path, size }: { path: string; size: number }): WrittenFile[] =>
-      ofFile.all(path, size, MAX_PAGE).map(toWritten),
-    under: (folder: string, { limit }: { limit: number }): WrittenFile[] => {
-      const inside = folder.endsWith("/") ? folder : `${folder}/`;
-      return under.all(folder, inside, `${inside.slice(0, -1)}0`, limit).map(toWritten); // 0 follows the slash
+    ofFile: ({ path, size, sha256 = null }: OfFile): WrittenFile[] => {
+      const own = ofPath.all(path, MAX_PAGE);
+      const limit = MAX_PAGE - own.length;
+      return [...own, ...others.all({ path, size, sha256, limit })].map(toWritten);
     },
+    under: (folder: string, { limit }: { limit: number }): WrittenFile[] =>
+      under.all({ ...boundsOf(folder), limit }).map(toWritten),
+    labelsUnder: (folder: string): Label[] => labelsUnder.all(boundsOf(folder)).map(parseLabel),
     commands: ({ fromMs, untilMs }: { fromMs: number; untilMs: number }): LabelledCommand[] =>
       commands.all(untilMs, fromMs, MAX_PAGE).map(toCommand),
   };
+}
+
+interface OfFile {
+  readonly path: string;
+  readonly size: number;
+  readonly sha256?: string | null | undefined;
+}
+
+interface Under {
+  readonly folder: string;
+  readonly from: string;
+  readonly until: string;
+}
+
+const UNDER = "(path = @folder or (path >= @from and path < @until))";
+
+function boundsOf(folder: string): Under {
+  const from = folder.endsWith("/") ? folder : `${folder}/`;
+  return { folder, from, until: `${from.slice(0, -1)}0` }; // 0 follows the slash
 }
 
 interface WrittenRow {

@@ -156,7 +156,7 @@ export class SqliteLedger implements Ledger {
       "unjudged",
     );
     this.files = this.#reads(prepareReadFiles, "known");
-    this.labels = this.#reads(prepareReadLabels, "areEmpty", "ofFile", "under", "commands");
+    this.labels = this.#reads(prepareReadLabels, "areEmpty", "ofFile", "under", "labelsUnder", "commands");
     this.progress = this.#reads(prepareReadProgress, "get");
     this.people = this.#reads(prepareReadPeople, "get", "find", "list");
     this.tokens = this.#reads(prepareReadTokens, "get", "find", "list");
