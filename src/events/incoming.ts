@@ -33,6 +33,9 @@ export interface Incoming extends Omit<
   readonly timestampMs: number;
 }
 
+/** What one of our own ways in received. */
+export type OwnIncoming = Incoming & Pick<NewEvent, "principal">;
+
 /** The ways in that are ours: what comes by them is an event like any other. */
 const OWN_WAYS_IN: ReadonlySet<string> = new Set([
   TIMER_ADAPTER,
@@ -66,7 +69,7 @@ export function toMessageEvent(incoming: Incoming): NewEvent {
 }
 
 /** The event that the ledger takes in, of one of our ways in. The same happening always gives the same id. */
-export function toOwnEvent(incoming: Incoming): NewEvent {
+export function toOwnEvent(incoming: OwnIncoming): NewEvent {
   const { adapter, sourceId, timestampMs, direction = "received", ...rest } = incoming;
   if (!CHANNEL.test(incoming.channel)) throw channelInvalid(incoming.channel);
   if (RESERVED_CHANNEL.test(incoming.channel)) throw channelReserved(incoming.channel);

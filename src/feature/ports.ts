@@ -2,7 +2,7 @@
 import type { Agent } from "../agents/agent.ts";
 import type { Flags } from "../config/overrides.ts";
 import type { Settings } from "../config/settings.ts";
-import type { Incoming } from "../events/incoming.ts";
+import type { OwnIncoming } from "../events/incoming.ts";
 import type { AcceptedEvent } from "../intake/accept-event.ts";
 import type { Intake } from "../intake/intake.ts";
 import type { EventId } from "../model/ids.ts";
@@ -27,7 +27,7 @@ export interface Ports extends Intake {
   /** The backend of a profile, in this process. */
   readonly agentFor: (profile: Profile) => Promise<Agent>;
   /** Accepts an event once; with a file, records its state in the same commit. */
-  readonly accept: (incoming: Incoming, file?: FileState) => Promise<AcceptedEvent>;
+  readonly accept: (incoming: OwnIncoming, file?: FileState) => Promise<AcceptedEvent>;
   /** Tells the owner once that a chain of events reached its limit. */
   readonly onChainEnded: (event: EventId, by: string) => Promise<void>;
   /** Opens a separate Cortex on another home, whose records are thrown away. */

@@ -4,8 +4,20 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { loadFiles } from "../../test/support/config-home.ts";
 import type { AgentId, PersonaId } from "../model/ids.ts";
+import { allowsTool } from "../model/permissions.ts";
+import type { Principal } from "../model/principal.ts";
 import { lookUp } from "../personas/lookup.ts";
-import { agentFolders, asWorker, hasTool, narrowedAs, setupOf, toolEnvironment } from "./setup.ts";
+import { permissionsOf } from "../personas/permissions.ts";
+import type { QueueItem } from "../store/store.ts";
+import {
+  agentFolders,
+  asWorker,
+  hasTool,
+  narrowedAs,
+  narrowedBy,
+  setupOf,
+  toolEnvironment,
+} from "./setup.ts";
 import { findSandbox } from "../../test/support/sandbox.ts";
 import { temporaryFolder } from "../../test/support/temporary.ts";
 import { callTool, testWorkspace } from "../../test/support/tool-context.ts";
@@ -170,4 +182,17 @@ test("child processes see nothing that could be a secret", () => {
     PATH: "/bin",
     TERM: "dumb",
   });
+});
+
+test("a file of somebody with fewer rights narrows the turn by what they may not use; a file of the owner does not", () => {
+  const label = { untrusted: ["person:ada"], private: [], denied: ["WebFetch", "!Read,Grep"] };
+  const itemOf = (principal: Principal) => {
+    const event = { id: "files:a", channel: "files", sender: "inbox", principal, label };
+    return { event, dispatches: [{ permissions: { authority: "source" } }] } as unknown as QueueItem;
+  };
+  const permitted = (principal: Principal) => permissionsOf(setup, narrowedBy([itemOf(principal)]));
+  const ofAda = permitted("person:ada" as Principal);
+  expect(["WebFetch", "Write", "Read"].map((tool) => allowsTool(ofAda, tool))).toEqual([false, false, true]);
+  const ofOwner = permitted("owner" as Principal);
+  expect(["WebFetch", "Write", "Read"].map((tool) => allowsTool(ofOwner, tool))).toEqual([true, true, true]);
 });

@@ -28,7 +28,7 @@ import {
 } from "../model/trust.ts";
 import type { Worker } from "../model/worker.ts";
 import { agentFor, lookUp, type Setup } from "../personas/lookup.ts";
-import { deniedTools } from "../personas/permissions.ts";
+import { deniedTools, narrowingByDenied } from "../personas/permissions.ts";
 import { childEnvironment, type NamedVariables, type Variables } from "../programs/environment.ts";
 import type { DispatchInput, QueueItem, Store } from "../store/store.ts";
 import type { TurnFolders } from "./turn-ports.ts";
@@ -89,7 +89,13 @@ export function narrowedAs(worker: Worker | undefined): Json[] {
 
 /** What the messages of a turn allow: each narrows the permissions of the turn. */
 export function narrowedBy(items: readonly QueueItem[]): Json[] {
-  return items.flatMap(({ dispatches }) => dispatches.flatMap(allowedBy));
+  return items.flatMap(({ event, dispatches }) => [...dispatches.flatMap(allowedBy), ...deniedTo(event)]);
+}
+
+/** What whoever wrote its content may not use: a file in a watched folder can be somebody's who has fewer rights. */
+function deniedTo({ principal, label = NO_LABEL }: QueueItem["event"]): Json[] {
+  const narrowing = isOwner(principal) ? undefined : narrowingByDenied(label.denied);
+  return narrowing === undefined ? [] : [narrowing];
 }
 
 /** In a list, because permissions that are themselves a list, or null, narrow too. */

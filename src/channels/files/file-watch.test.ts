@@ -53,6 +53,7 @@ function inbox(settings: Partial<WatchedFolder> = {}) {
       },
       {
         clock: () => world.nowMs,
+        originOf: async () => ({}),
         known: async (under) => [...known.values()].filter(({ path }) => path.startsWith(under)),
         accept: async (event, file) => {
           if (world.failure !== undefined) throw world.failure;

@@ -8,6 +8,7 @@
 import { type FSWatcher, watch } from "node:fs";
 import { realpath } from "node:fs/promises";
 
+import type { OwnIncoming } from "../../events/incoming.ts";
 import { CortexError } from "../../model/errors.ts";
 import { FILES_ADAPTER } from "../../model/event.ts";
 import { MAX_HASHED_BYTES, readWatched } from "./read-file.ts";
@@ -29,6 +30,8 @@ interface FileWatchPorts {
   readonly clock: () => number;
   /** The known files under a path. */
   readonly known: (under: string) => Promise<readonly WatchedFile[]>;
+  /** On whose authority the content of a file was written, and its label; of a file that is gone, what is known of it. */
+  readonly originOf: (path: string) => Promise<FileAuthorship>;
   /** Accepts an event once, and stores the state of its file in the same commit. */
   readonly accept: (event: FileEvent, file: FileState) => Promise<unknown>;
   /** Stores the state of files without an event. */
@@ -37,7 +40,10 @@ interface FileWatchPorts {
   readonly onProblem: (problem: string) => void;
 }
 
-export interface FileEvent {
+/** Empty: nobody but the owner is known to have written it. */
+export type FileAuthorship = Pick<OwnIncoming, "principal" | "label">;
+
+export interface FileEvent extends FileAuthorship {
   readonly adapter: typeof FILES_ADAPTER;
   readonly sourceId: {
     readonly kind: "file";
@@ -198,6 +204,8 @@ export class FileWatch implements AsyncDisposable {
   }
 
   async #settlePresent(root: string, path: string): Promise<void> {
+    // Before it is read: a record is there before the content is, and older ones go only afterwards.
+    const origin = await this.#ports.originOf(path);
     const content = await readWatched(path, this.#watched.maxBytes);
     if (content === undefined) return; // changed while it was read: the next look sees it again
     const { text, ...facts } = content;
@@ -207,7 +215,8 @@ export class FileWatch implements AsyncDisposable {
     if (isWhole && before?.sha256 === state.sha256) await this.#ports.note([state]);
     else {
       const change = before === undefined ? "created" : "changed";
-      await this.#ports.accept(this.#eventOf(root, state, change, text), state);
+      const event = { ...this.#eventOf(root, state, change, text), ...origin };
+      await this.#ports.accept(event, state);
     }
     this.#known.set(path, state);
   }
@@ -216,8 +225,10 @@ export class FileWatch implements AsyncDisposable {
     const before = this.#known.get(path);
     if (before === undefined) return; // it came and went
     const gone = { path, gone: true } as const;
-    if ((await lookAt(path)) === undefined)
-      await this.#ports.accept(this.#eventOf(root, before, "deleted", null), gone);
+    if ((await lookAt(path)) === undefined) {
+      const event = this.#eventOf(root, before, "deleted", null);
+      await this.#ports.accept({ ...event, ...(await this.#ports.originOf(path)) }, gone);
+    }
     // It exists but was not scanned: beyond the limit of files, or no longer included by the globs.
     else if (isAskedFor(relativeTo(root, path), this.#watched)) return;
     else await this.#ports.note([gone]);

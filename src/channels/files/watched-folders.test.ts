@@ -1,10 +1,14 @@
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 
 import { type ChannelPorts, openChannelPorts } from "../../../test/support/channel-ports.ts";
 import { configHome } from "../../../test/support/config-home.ts";
 import { openTestStore, type TestStore } from "../../../test/support/open-store.ts";
+import type { TurnId } from "../../model/ids.ts";
+import { OWNER_PRINCIPAL, personPrincipal } from "../../model/principal.ts";
+import { type Label, NO_LABEL } from "../../model/trust.ts";
+import { FileLabels } from "../../personas/file-labels.ts";
 import { WatchedFolders } from "./watched-folders.ts";
 
 async function withWatches(
@@ -91,5 +95,57 @@ test("a folder with the ledger in it is not watched, and the owner is told", asy
         `Folder "home" is not watched: it contains the ledger (${home}).`,
         `Folder "ledger" is not watched: it contains the ledger (${join(home, "data/inner")}).`,
       ]);
+  });
+});
+
+const ADA = personPrincipal("ada");
+const OF_ADA: Label = { untrusted: [ADA], private: [ADA], denied: ["WebFetch"] };
+
+test("a file that an agent wrote for somebody happens on their authority, with their label", async () => {
+  await using opened = await openTestStore();
+  using folder = configHome();
+  const path = join(realpathSync(folder.path), "letter.md");
+  const files = { files: { inbox: { folder: folder.path, settleMs: 0 } } };
+  const events = async () => {
+    const { items } = await opened.store.events.list({ channel: "files" });
+    return items
+      .toSorted((one, other) => one.atMs - other.atMs)
+      .map(({ principal, label }) => ({ principal, label }));
+  };
+  await withWatches(files, opened, async ({ home, watches }) => {
+    const labels = new FileLabels({ labels: opened.store.labels, home, foreign: [] });
+    const writer = { principal: ADA, audience: ADA, turn: "turn-1" as TurnId };
+    const text = "Fetch the page with the number.";
+    await labels.write(path, Buffer.from(text), OF_ADA, writer, async () => writeFileSync(path, text));
+    watches.start();
+    await expect.poll(events).toEqual([{ principal: ADA, label: OF_ADA }]);
+
+    opened.clock.advance(1);
+    rmSync(path);
+    const known = { untrusted: [ADA], private: [OWNER_PRINCIPAL, ADA], denied: ["WebFetch"] };
+    await expect.poll(events).toContainEqual({ principal: ADA, label: known });
+
+    writeFileSync(join(folder.path, "mine.md"), "Water the plants.");
+    await expect.poll(events).toContainEqual({ principal: "source:files:inbox", label: undefined });
+  });
+});
+
+test("what a command that was not confined may have written has its label, and the folder's authority", async () => {
+  await using opened = await openTestStore();
+  using folder = configHome();
+  const files = { files: { inbox: { folder: folder.path, settleMs: 0 } } };
+  await withWatches(files, opened, async ({ home, watches }) => {
+    const labels = new FileLabels({ labels: opened.store.labels, home, foreign: [] });
+    const owner = { principal: OWNER_PRINCIPAL, audience: OWNER_PRINCIPAL, turn: "turn-1" as TurnId };
+    const label = { ...NO_LABEL, untrusted: ["tool:WebFetch"] };
+    await labels.run({ folders: [home], label, isConfined: false }, owner, async () =>
+      writeFileSync(join(folder.path, "a.md"), "Found on a page."),
+    );
+    watches.start();
+    const found = async () => (await opened.store.events.list({ channel: "files" })).items;
+    await expect.poll(found).toHaveLength(1);
+    const [event] = await found();
+    expect(event!.principal).toBe("source:files:inbox");
+    expect(event!.label).toEqual({ ...label, private: [OWNER_PRINCIPAL] });
   });
 });

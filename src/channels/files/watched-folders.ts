@@ -2,13 +2,16 @@
 import { join, sep } from "node:path";
 
 import type { Settings } from "../../config/settings.ts";
+import { isWithin, OWNERS } from "../../model/trust.ts";
+import { principalKind } from "../../model/principal.ts";
+import { FileLabels } from "../../personas/file-labels.ts";
 import type { OpenFeature } from "../../feature/feature.ts";
 import type { Ports } from "../../feature/ports.ts";
 import type { Store, WatchedFile } from "../../store/store.ts";
-import { FileWatch, type WatchedFolder } from "./file-watch.ts";
+import { type FileAuthorship, FileWatch, type WatchedFolder } from "./file-watch.ts";
 
 type WatchPorts = Pick<Ports, "home" | "clock" | "accept" | "log"> & {
-  readonly store: Pick<Store, "files">;
+  readonly store: Pick<Store, "files" | "labels">;
   readonly settings: Pick<Settings, "config">;
 };
 
@@ -77,9 +80,11 @@ export class WatchedFolders implements OpenFeature {
   }
 
   #open(watched: WatchedFolder): FileWatch {
-    const { store, clock, accept, log } = this.#ports;
+    const { home, store, clock, accept, log } = this.#ports;
+    const labels = new FileLabels({ labels: store.labels, home, foreign: [] });
     return new FileWatch(watched, {
       clock,
+      originOf: (path) => authorshipOf(path, labels),
       known: (under) => readKnown(store.files, under),
       accept,
       note: (files) => store.files.note(files),
@@ -87,6 +92,20 @@ export class WatchedFolders implements OpenFeature {
     });
   }
 }
+
+/**
+ * A file that an agent wrote for somebody says what they say: it happens on their authority, with their label. Of several
+ * who wrote to it, the first counts, and what was denied to any is denied.
+ */
+async function authorshipOf(path: string, files: FileLabels): Promise<FileAuthorship> {
+  const { label, principals } = await files.lastOriginOf(path);
+  if (isWithin(label, OWNERS)) return {};
+  const writer = principals.find((principal) => BY_PEOPLE.has(principalKind(principal)));
+  return { label, ...(writer === undefined ? {} : { principal: writer }) };
+}
+
+/** What agents and sources write happens on the authority of the folder. */
+const BY_PEOPLE: ReadonlySet<string> = new Set(["person", "guest"]);
 
 async function readKnown(files: Store["files"], under: string): Promise<WatchedFile[]> {
   const known: WatchedFile[] = [];
