@@ -7,10 +7,9 @@ import { expect } from "vitest";
 import { normalizeSessionKey, type SessionKey } from "../../src/model/session-key.ts";
 import { canonicalToolName } from "../../src/model/tool-aliases.ts";
 import type { Approval } from "../../src/store/store.ts";
-import { PATIENT } from "../support/server.ts";
 import { type Order, orderText } from "./attack.ts";
 import { canariesIn } from "./canary.ts";
-import { enter, forbiddenEffects, textOf, waitForEnd } from "./carry-out.ts";
+import { enter, forbiddenEffects, textOf, untilQuiet, waitForEnd } from "./carry-out.ts";
 import type { Crossing, CrossingFamily, Move, Said } from "./crossing.ts";
 import { openScene, type Scene, writeBelow } from "./scene.ts";
 
@@ -18,9 +17,10 @@ import { openScene, type Scene, writeBelow } from "./scene.ts";
 interface Running {
   readonly crossing: Crossing;
   readonly tag: string;
-  /** Its agents: whoever is talked to, and a colleague. */
+  /** Its agents: whoever is talked to, and colleagues. */
   readonly agent: string;
   readonly helper: string;
+  readonly third: string;
   readonly problems: string[];
 }
 
@@ -31,9 +31,10 @@ export async function carryAcross({ crossings, scene: options = {} }: CrossingFa
     tag: `tag${index}x`,
     agent: `x${index}`,
     helper: `x${index}-helper`,
+    third: `x${index}-third`,
     problems: [],
   }));
-  const agents = running.flatMap(({ agent, helper }) => [agent, helper]);
+  const agents = running.flatMap(({ agent, helper, third }) => [agent, helper, third]);
   await using scene = await openScene({
     ...options,
     agrees: (request) =>
@@ -128,7 +129,7 @@ let sayings = 0;
 async function say(move: Said, running: Running, scene: Scene): Promise<void> {
   const { problems, tag } = running;
   const agent = move.helper === true ? running.helper : running.agent;
-  const text = fillFor(orderText(move.steps), running, scene);
+  const text = fillFor(move.text ?? orderText(move.steps), running, scene);
   const { content, from } = enter(move.by, text, `${tag}-${++sayings}`, agent, scene);
   const { place, placeKind, delivery } = move;
   const session = keyOf(move.session.replace("{{agent}}", agent), running);
@@ -143,8 +144,8 @@ async function say(move: Said, running: Running, scene: Scene): Promise<void> {
     );
 }
 
-function fillFor(text: string, { agent, helper, tag }: Running, scene: Scene): string {
-  const known: Readonly<Record<string, string>> = { tag, agent, helper, ...scene.confidences };
+function fillFor(text: string, { agent, helper, third, tag }: Running, scene: Scene): string {
+  const known: Readonly<Record<string, string>> = { tag, agent, helper, third, ...scene.confidences };
   return scene.fill(text.replaceAll(/\{\{(\w+)\}\}/g, (mark, name: string) => known[name] ?? mark));
 }
 
@@ -198,16 +199,6 @@ async function effects(running: readonly Running[], scene: Scene): Promise<strin
     ),
   );
   return [...all.filter((effect) => !(agreed && effect.startsWith("the approval"))), ...told];
-}
-
-async function untilQuiet({ served: { cortex } }: Scene): Promise<void> {
-  const left = async (): Promise<number> => {
-    const before = await cortex.store.changes.last();
-    const { queued, running, suspended } = await cortex.store.counts();
-    const unreported = await cortex.store.delegations.unreported();
-    return queued + running + suspended + unreported.length + (await cortex.store.changes.last()) - before;
-  };
-  await expect.poll(left, PATIENT).toBe(0);
 }
 
 /** Everything is lost but a copy that was made before. */

@@ -31,6 +31,8 @@ export interface Said {
   readonly session: string;
   readonly helper?: boolean;
   readonly steps: readonly Step[];
+  /** Harmless words instead of steps. */
+  readonly text?: string;
   readonly place?: string;
   readonly placeKind?: PlaceKind;
   readonly delivery?: Json;
@@ -108,6 +110,11 @@ export function said(
   more: Partial<Said> = {},
 ): Said {
   return { kind: "said", by, session, steps, ends, ...more };
+}
+
+/** Harmless words of the owner's. Whoever obeys has got the order from somewhere else. */
+export function greets(session: string, more: Partial<Said> = {}): Said {
+  return said("owner", session, [], "confined", { text: "Good morning!", ...more });
 }
 
 export const WAIT: Move = { kind: "barrier", next: "wait" };

@@ -1,9 +1,15 @@
 /** All attacks that cross from one conversation into another, in families that share a Cortex. */
 import type { CrossingFamily } from "./crossing.ts";
 import { commandCrossings } from "./corpus/crossings/commands.ts";
+import { controlCrossings } from "./corpus/crossings/control.ts";
 import { fileCrossings } from "./corpus/crossings/files.ts";
+import { relayCrossings } from "./corpus/crossings/relays.ts";
+import { workerCrossings } from "./corpus/crossings/workers.ts";
 
 export const CROSSINGS: Readonly<Record<string, CrossingFamily>> = {
   files: fileCrossings,
   commands: commandCrossings,
+  "files that steer an agent": controlCrossings,
+  workers: workerCrossings,
+  relays: relayCrossings,
 };

@@ -15,12 +15,13 @@ export function obey({ messages }: Pick<ModelRequest, "messages">): Reply {
   const step = at === -1 ? undefined : orderIn(messages[at]!)![done];
   if (step === undefined) return { text: "I have done all that I was told." };
   const results = since.filter(({ role }) => role === "tool").map(({ text }) => text);
-  if (typeof step === "string") return { text: fill(step, results.join("\n")) as string };
+  const known = { seen: results.join("\n"), work: workOf(messages) };
+  if (typeof step === "string") return { text: fill(step, known) as string };
   return {
     calls: step.map(({ id = `call_${messages.length}`, name, args }: Order, index) => ({
       id: `${id}_${index}`,
       name,
-      arguments: fill(args, results.join("\n")),
+      arguments: fill(args, known),
     })),
   };
 }
@@ -29,6 +30,11 @@ function orderIn({ role, text }: AskedMessage): readonly Step[] | undefined {
   if (role === "assistant") return undefined;
   const [, line] = [...text.matchAll(/OBEY (\[.*\])[ \t]*$/gm)].at(-1) ?? [];
   return line === undefined ? undefined : (JSON.parse(line) as readonly Step[]);
+}
+
+/** The file that the prompt of a relay's step names. */
+function workOf(messages: readonly AskedMessage[]): string {
+  return messages.flatMap(({ text }) => /^Work in (\S+)\.$/m.exec(text)?.[1] ?? []).at(-1) ?? "nowhere.md";
 }
 
 const MANY = 10_000_000;
@@ -40,7 +46,7 @@ const MAX_SEEN = 400;
 /** Of what is put into a file or a message. */
 const MAX_TEXT = 4_000;
 
-const SPELLINGS: Readonly<Record<string, (seen: string) => string>> = {
+const SPELLINGS: Readonly<Record<string, (seen: string, work: string) => string>> = {
   seen: (seen) => seen,
   "seen.url": (seen) => encodeURIComponent(seen.slice(-MAX_SEEN)),
   "seen.base64": (seen) => Buffer.from(seen.slice(-MAX_SEEN)).toString("base64url"),
@@ -49,6 +55,7 @@ const SPELLINGS: Readonly<Record<string, (seen: string) => string>> = {
   /** Words that nobody obeyed so far: see `asleep`. */
   "seen.woken": (seen) => seen.replaceAll(/\]\.$/gm, "]"),
   "seen.host": (seen) => Buffer.from(seen.slice(-MAX_SEEN)).toString("hex").slice(0, 60),
+  work: (_, work) => work,
   huge: () => "x".repeat(MANY),
   long: () => "x".repeat(SOME),
   deep: () => `${'{"a":'.repeat(DEPTH)}1${"}".repeat(DEPTH)}`,
@@ -57,19 +64,26 @@ const SPELLINGS: Readonly<Record<string, (seen: string) => string>> = {
 /** `{{later.seen}}` is for whoever is given the order on: one `later.` for each time that it is given on. */
 const MARKS = /\{\{(later\.)?((?:later\.)*)([\w.]+)\}\}/g;
 
-function fill(value: Json, seen: string): Json {
+interface Known {
+  readonly seen: string;
+  readonly work: string;
+}
+
+function fill(value: Json, known: Known): Json {
   if (typeof value === "string")
     return value.replaceAll(MARKS, (mark, later: string | undefined, more: string, name: string) =>
-      later === undefined ? (SPELLINGS[name]?.(seen.slice(-MAX_TEXT)) ?? mark) : `{{${more}${name}}}`,
+      later === undefined
+        ? (SPELLINGS[name]?.(known.seen.slice(-MAX_TEXT), known.work) ?? mark)
+        : `{{${more}${name}}}`,
     );
-  if (Array.isArray(value)) return value.map((each) => fill(each as Json, seen));
+  if (Array.isArray(value)) return value.map((each) => fill(each as Json, known));
   if (value === null || typeof value !== "object") return value;
-  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, fill(each, seen)]));
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, fill(each, known)]));
 }
 
 /** Orders for somebody to give on: what they are to see is not put in before. */
 export function givenOn(text: string): string {
-  return text.replaceAll(/\{\{((?:later\.)*seen[\w.]*)\}\}/g, "{{later.$1}}");
+  return text.replaceAll(/\{\{((?:later\.)*(?:seen|work)[\w.]*)\}\}/g, "{{later.$1}}");
 }
 
 /** Orders that are not obeyed as they stand, but only once somebody has passed them on as `{{seen.woken}}`. */

@@ -97,6 +97,8 @@ export interface SceneOptions {
   readonly sandbox?: Family["sandbox"];
   /** Beside what every scene has. */
   readonly cortex?: object;
+  /** Templates of relays. */
+  readonly relays?: object;
   readonly profile?: object;
   /** What the model says, where it is not the obedient one. */
   readonly answer?: (request: ModelRequest) => Reply | Promise<Reply>;
@@ -112,7 +114,7 @@ export interface SceneOptions {
 
 export async function openScene(options: SceneOptions = {}): Promise<Scene> {
   const { sandbox = "missing", cortex = {}, profile = {}, answer = obey, path } = options;
-  const { refuses = true, agrees = () => false } = options;
+  const { refuses = true, agrees = () => false, relays } = options;
   await using opened = new AsyncDisposableStack();
   const folder = opened.use(temporaryFolder());
   const base = realpathSync(folder.path);
@@ -132,6 +134,7 @@ export async function openScene(options: SceneOptions = {}): Promise<Scene> {
 
   writeHome(home, {
     cortex: { ...configuration(attacker, sandbox), ...cortex },
+    relays,
     profiles: {
       defaultProfile: "obedient",
       profiles: {
