@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import {
   alice,
   bob,
+  delivery,
   dispatch,
   event,
   message,
@@ -395,6 +396,59 @@ describe.each(Object.entries(STORES))("%s", (_, open) => {
     const claim = await takeUp(store);
     const nameless = { messages: [message("other", "assistant", "x")] };
     await expect(store.turns.commit(turnFor(claim, nameless))).rejects.toEqual(refusal("turn_invalid"));
+    expect(await store.approvals.get(a1)).toMatchObject({ state: "open" });
+  });
+
+  /** Commits a turn whose answer waits for a person. */
+  async function hold(store: Store): Promise<Claim> {
+    const claim = await begin(store, "a", "work");
+    const held = {
+      request: approval("a1", { request: { tool: "answer", args: { text: "answer" } } }),
+      deliveries: [delivery("answer")],
+      refused: [{ ...delivery("notice"), content: "It is not sent." }],
+    };
+    await store.turns.commit(turnFor(claim, { held }));
+    return claim;
+  }
+
+  const queued = async (store: Store): Promise<string[]> =>
+    (await store.outbox.list()).items.map(({ id, content }) => `${id}: ${content}`);
+
+  test("an answer that is held is in the ledger, and is sent once when a person approves it", async () => {
+    await using opened = await open();
+    const { store } = opened;
+    const { turn } = await hold(store);
+    expect(await store.turns.get(turn)).toMatchObject({ status: "completed" });
+    expect(await queued(store)).toEqual([]);
+    expect(await store.approvals.get(a1)).toMatchObject({ state: "open", turn, session: "work" });
+
+    await store.approvals.answer(a1, approve);
+    await store.approvals.answer(a1, approve);
+    await expect(store.approvals.answer(a1, deny)).rejects.toEqual(refusal("state_conflict"));
+    expect(await queued(store)).toEqual([`delivery-answer: answer of ${turn}`]);
+    expect(await store.outbox.ofTurn(turn)).toMatchObject([{ id: "delivery-answer", state: "pending" }]);
+  });
+
+  test("an answer that is denied or expires is not sent, and its reader is told", async () => {
+    await using denied = await open();
+    await hold(denied.store);
+    await denied.store.approvals.answer(a1, deny);
+    expect(await queued(denied.store)).toEqual(["delivery-notice: It is not sent."]);
+
+    await using late = await open();
+    await hold(late.store);
+    late.clock.advance(HOUR_MS);
+    expect(await late.store.approvals.expire()).toEqual([a1]);
+    expect(await late.store.approvals.expire()).toEqual([]);
+    await expect(late.store.approvals.answer(a1, approve)).rejects.toEqual(refusal("approval_expired"));
+    expect(await queued(late.store)).toEqual(["delivery-notice: It is not sent."]);
+  });
+
+  test("an answer stays held when the next turn of its session is committed", async () => {
+    await using opened = await open();
+    const { store } = opened;
+    await hold(store);
+    await finishTurn(store, "b");
     expect(await store.approvals.get(a1)).toMatchObject({ state: "open" });
   });
 });

@@ -4,6 +4,7 @@ import type { Message, ToolCall } from "../model/message.ts";
 import type { SessionKey } from "../model/session-key.ts";
 import type { Timing } from "../model/spans.ts";
 import type { Usage } from "../model/usage.ts";
+import type { NewApproval } from "./approvals.ts";
 import type { NewDelivery } from "./deliveries.ts";
 import type { NewEvent } from "./events.ts";
 import type { Claim, Lease, LeaseRequest } from "./leases.ts";
@@ -110,9 +111,18 @@ export interface NewTurn {
   /** Hooks have to judge the event of the answer, as with `judge` of `events.accept`. */
   readonly judge?: boolean;
   readonly deliveries?: readonly NewDelivery[];
+  /** The answer, if it is only sent once a person approves it. */
+  readonly held?: HeldAnswer | undefined;
   /** Where its time went. */
   readonly timing?: Timing | undefined;
   readonly claimNext?: LeaseRequest;
+}
+
+/** Approved, the deliveries are queued; denied or expired, the notice is. Each in the commit that decides. */
+export interface HeldAnswer {
+  readonly request: NewApproval;
+  readonly deliveries: readonly NewDelivery[];
+  readonly refused: readonly (NewDelivery & { readonly content: string })[];
 }
 
 export type NewAnswer = Omit<NewEvent, "content" | "direction" | "contentType">;

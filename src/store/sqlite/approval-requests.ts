@@ -2,7 +2,7 @@
 import type { Database } from "better-sqlite3";
 
 import type { Held } from "./held.ts";
-import { deliveryCodec, prepareInsertDeliveries } from "./insert-delivery.ts";
+import { type DeliveryInput, deliveryCodec, prepareInsertDeliveries } from "./insert-delivery.ts";
 import { oncePerDatabase } from "./once.ts";
 import { type OperationTime, Refusal } from "./operation.ts";
 import { prepareRecorder } from "./record-changes.ts";
@@ -24,10 +24,18 @@ export const requestCodec = record({
 
 type RequestInput = Decoded<typeof requestCodec>;
 
+/** What is sent once a person has decided about an answer. */
+export interface HeldDeliveries {
+  /** That of the answer. */
+  readonly message: number | null;
+  readonly approved: readonly DeliveryInput[];
+  readonly refused: readonly DeliveryInput[];
+}
+
 export const prepareRequests = oncePerDatabase((db: Database) => {
   const insert = db.prepare(
-    `insert into approval (id, run, kind, call_hash, request, state, expires_ms, asked_ms, chat, notice)
-     values (@id, @run, @kind, @callHash, @request, 'open', @expiresMs, @nowMs, @chat, @notice)`,
+    `insert into approval (id, run, kind, call_hash, request, state, expires_ms, asked_ms, chat, notice, held)
+     values (@id, @run, @kind, @callHash, @request, 'open', @expiresMs, @nowMs, @chat, @notice, @held)`,
   );
   const findChat = prepareChatOf(db);
   const insertDeliveries = prepareInsertDeliveries(db);
@@ -64,7 +72,14 @@ export const prepareRequests = oncePerDatabase((db: Database) => {
         const { id } = asked;
         const before = find.get(id);
         if (before === undefined) {
-          const { lastInsertRowid } = insert.run({ ...asked, run, nowMs, chat, notice: notice?.id ?? null });
+          const { lastInsertRowid } = insert.run({
+            ...asked,
+            run,
+            nowMs,
+            chat,
+            notice: notice?.id ?? null,
+            held: null,
+          });
           changes.approval(Number(lastInsertRowid), "open");
           if (replaces !== undefined)
             for (const key of replace.all(replaces, turn)) changes.approval(key, "void");
@@ -75,6 +90,19 @@ export const prepareRequests = oncePerDatabase((db: Database) => {
         else isDecided ||= before.state !== "open";
       }
       return isDecided;
+    },
+
+    /** Asks whether an answer may be sent. Its turn is committed, so nothing waits for it but the deliveries. */
+    hold(
+      { id, kind, callHash, request, expiresMs }: RequestInput,
+      held: HeldDeliveries,
+      { key: session, run }: Pick<Held, "key" | "run">,
+      { nowMs, wake }: OperationTime,
+    ): void {
+      const asked = { id, kind, callHash, request, expiresMs, chat: findChat(session), notice: null };
+      const row = { ...asked, run, nowMs, held: JSON.stringify(held) };
+      changes.approval(Number(insert.run(row).lastInsertRowid), "open");
+      wake("runs");
     },
 
     /** Call it before the run is marked as completed. */

@@ -2,8 +2,10 @@ import type { Database } from "better-sqlite3";
 
 import type { ApprovalId } from "../../model/ids.ts";
 import type { ApprovalAnswer, ApprovalState, AuditKind } from "../store.ts";
+import type { HeldDeliveries } from "./approval-requests.ts";
 import { prepareAudit, withToken } from "./audit.ts";
 import { leaseCodec, prepareHeld } from "./held.ts";
+import { prepareInsertDeliveries } from "./insert-delivery.ts";
 import { type OperationTime, operation, Refusal } from "./operation.ts";
 import { prepareRecorder } from "./record-changes.ts";
 import { prepareSessionRun } from "./session-run.ts";
@@ -22,6 +24,8 @@ interface ApprovalRow {
   readonly turn_id: string;
   readonly call_hash: string;
   readonly tool: string | null;
+  /** Of an answer: what is sent once it is decided. */
+  readonly held: string | null;
 }
 
 const STATE_AFTER: Readonly<Record<ApprovalAnswer["kind"], ApprovalState>> = {
@@ -40,6 +44,7 @@ export const answerApproval = operation(
     const settle = db.prepare("update approval set state = ?, answer = ?, answered_ms = ? where key = ?");
     const changes = prepareRecorder(db);
     const wakeAsker = prepareWakeAsker(db);
+    const sendHeld = prepareSendHeld(db);
     const audit = prepareAudit(db);
     return ({ id, kind, answer }, moment): null | Refusal => {
       const approval = find(id);
@@ -51,6 +56,7 @@ export const answerApproval = operation(
       settle.run(state, answer, moment.nowMs, approval.key);
       changes.approval(approval.key, state);
       wakeAsker(approval.run, moment);
+      sendHeld(approval, state, moment);
       const { by, token } = parseJson(answer) as Pick<ApprovalAnswer, "by" | "token">;
       const detail = withToken(subjectOf(approval), token);
       audit({ principal: by, kind: auditKind(approval, kind), object: id, detail, atMs: moment.nowMs });
@@ -88,12 +94,14 @@ export const expireApprovals = operation(record({}), (db) => {
   const audit = prepareAudit(db);
   const changes = prepareRecorder(db);
   const wakeAsker = prepareWakeAsker(db);
+  const sendHeld = prepareSendHeld(db);
   return (_, moment): ApprovalId[] => {
     const closed = close.all(moment.nowMs);
     for (const id of closed) {
       const approval = find(id) as ApprovalRow;
       changes.approval(approval.key, "expired");
       wakeAsker(approval.run, moment);
+      sendHeld(approval, "expired", moment);
       const kind = auditKind(approval, "expire");
       audit({ principal: "cortex", kind, object: id, detail: subjectOf(approval), atMs: moment.nowMs });
     }
@@ -118,7 +126,7 @@ function subjectOf({ tool, call_hash: callHash, turn_id: turnId }: ApprovalRow) 
 function prepareFind(db: Database): (id: string) => ApprovalRow | Refusal {
   const find = db.prepare<[string], ApprovalRow>(
     `select a.key, a.run, a.kind, a.state, a.answer, a.expires_ms, r.turn, r.turn_id, a.call_hash,
-       a.request ->> 'tool' as tool
+       a.request ->> 'tool' as tool, a.held
      from approval a join run r on r.key = a.run where a.id = ?`,
   );
   return (id) => find.get(id) ?? approvalUnknown(id);
@@ -137,6 +145,20 @@ function prepareWakeAsker(db: Database): (run: number, moment: OperationTime) =>
     if (current.turn !== asker.turn || current.state !== "suspended") return;
     runs.wake(current, nowMs);
     wake("queue");
+  };
+}
+
+/**
+ * Queues an answer that was held, or the notice that it is not sent. In the commit that decides: whenever the process
+ * dies, it is sent once or still open.
+ */
+function prepareSendHeld(db: Database) {
+  const insertDeliveries = prepareInsertDeliveries(db);
+  return ({ held, turn }: ApprovalRow, state: ApprovalState, { nowMs, wake }: OperationTime): void => {
+    if (held === null) return;
+    const { message, approved, refused } = JSON.parse(held) as HeldDeliveries;
+    insertDeliveries(state === "approved" ? approved : refused, { turn, message }, nowMs);
+    wake("outbox");
   };
 }
 

@@ -2,7 +2,7 @@ import type { Database } from "better-sqlite3";
 
 import type { TurnId } from "../../model/ids.ts";
 import { prepareAborts } from "./abort.ts";
-import { prepareRequests } from "./approval-requests.ts";
+import { prepareRequests, requestCodec } from "./approval-requests.ts";
 import { claimCodec, type ClaimRow, prepareClaims } from "./claim.ts";
 import { prepareCountUsage, usedCodec } from "./count-usage.ts";
 import { type Held, leaseCodec, prepareHeld } from "./held.ts";
@@ -44,6 +44,9 @@ const commitCodec = record({
   answer: optional(eventCodec),
   judge: number,
   deliveries: list(deliveryCodec),
+  held: optional(
+    record({ request: requestCodec, deliveries: list(deliveryCodec), refused: list(deliveryCodec) }),
+  ),
   timing: textOrNull,
   claim: optional(claimCodec),
 });
@@ -59,6 +62,7 @@ export const commitTurn = operation(commitCodec, (db) => {
   const insertTurn = prepareInsertTurn(db);
   const publish = preparePublish(db);
   const settle = prepareSettle(db);
+  const requests = prepareRequests(db);
   const claims = prepareClaims(db);
 
   return (input, moment): FinishedRow | Refusal => {
@@ -74,8 +78,12 @@ export const commitTurn = operation(commitCodec, (db) => {
     const { turn: key, source, run, started_ms: startedMs } = held;
     const turn = { key, id, type: "normal", status, firstKept: null, source, run, facts, startedMs } as const;
     insertTurn(held, turn, content, moment.nowMs);
-    publish(held, input, content.messages, moment);
+    const message = publish(held, input, content.messages, moment);
     settle(held, input, moment);
+    if (input.held !== undefined) {
+      const { request, deliveries: approved, refused } = input.held;
+      requests.hold(request, { message, approved, refused }, held, moment);
+    }
     const session = {
       key: held.key,
       label: input.lease.session,
@@ -134,12 +142,17 @@ function prepareCompleteJournal(db: Database) {
   };
 }
 
-/** Writes the event of the answer and the deliveries. Both refer to the last message of the assistant. */
+/** Writes the event of the answer and the deliveries. Both refer to the last message of the assistant, which it returns. */
 function preparePublish(db: Database) {
   const insertEvent = prepareInsertEvent(db);
   const unjudged = prepareUnjudged(db);
   const insertDeliveries = prepareInsertDeliveries(db);
-  return (held: Held, input: CommitInput, messages: readonly MessageInput[], moment: OperationTime): void => {
+  return (
+    held: Held,
+    input: CommitInput,
+    messages: readonly MessageInput[],
+    moment: OperationTime,
+  ): number | null => {
     const { nowMs, wake } = moment;
     const last = messages.findLastIndex(({ role }) => role === "assistant");
     const message = last === -1 ? null : firstKey(held.turn) + last;
@@ -149,6 +162,7 @@ function preparePublish(db: Database) {
     }
     insertDeliveries(input.deliveries, { turn: held.turn, message }, nowMs);
     if (input.deliveries.length > 0) wake("outbox");
+    return message;
   };
 }
 

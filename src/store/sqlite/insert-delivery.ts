@@ -28,7 +28,7 @@ const STORED_FIELDS = [
   "createdMs",
 ];
 
-type DeliveryInput = Decoded<typeof deliveryCodec>;
+export type DeliveryInput = Decoded<typeof deliveryCodec>;
 
 /** Queues deliveries. A delivery without content carries the turn's answer. */
 export function prepareInsertDeliveries(db: Database) {

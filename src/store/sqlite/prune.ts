@@ -196,7 +196,7 @@ function pruneApprovals(db: Database): Pruner {
   );
   const empty = db.prepare(
     `update approval set request = json_remove(request, '$.args', '$.reason', '$.question', '$.options'),
-                         answer = json_replace(answer, '$.text', '', '$.reason', '')
+                         answer = json_replace(answer, '$.text', '', '$.reason', ''), held = null
      where key = ?`,
   );
   return { find: (asked) => find.pluck().all(asked), prune: (key) => void empty.run(key) };

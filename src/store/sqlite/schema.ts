@@ -43,6 +43,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 21, sql: principalsAndLabels() },
   { version: 22, sql: tokensAndAudit() },
   { version: 23, sql: people() },
+  { version: 24, sql: heldAnswers() },
 ];
 
 function ground(): string {
@@ -768,6 +769,22 @@ create index identity_person on identity (person);
 
 create table taken_over ( -- what the configuration of an older version named, so that a removed person stays removed
   identity text primary key
+) strict, without rowid;
+`;
+}
+
+/** Answers that wait for the owner, and where the names in the labels of sessions came from. */
+function heldAnswers(): string {
+  return `
+alter table approval add column held text; -- the deliveries of an answer, and those of the notice that it was refused
+
+create table label_origin (
+  session integer not null references session,
+  kind text not null, -- untrusted, private, denied, outward
+  name text not null, -- empty: outward
+  origin text not null,
+  at_ms integer not null,
+  primary key (session, kind, name)
 ) strict, without rowid;
 `;
 }
