@@ -222,6 +222,12 @@ const persona = z
       "Main session. Default: that of the first agent with this persona.",
       ["main", "agent:main:telegram:group:123"],
     ).exactOptional(),
+    answers: z
+      .enum(["own", "ask"])
+      .describe(
+        "For turns of people other than the owner, and in shared rooms. own: the agent can only use what may be told to them. ask: it can use everything that its permissions allow; an answer from data that is private to others waits for the owner's approval.",
+      )
+      .default("own"),
   })
   .describe("Identity and permissions.");
 

@@ -69,7 +69,13 @@ export function roomAudience({
   readonly account?: string | undefined;
   readonly place: string;
 }): string {
-  return `room:${identityOf({ channel, account, sender: place })}`;
+  return `${ROOM}${identityOf({ channel, account, sender: place })}`;
+}
+
+const ROOM = "room:";
+
+export function isRoom(audience: string): boolean {
+  return audience.startsWith(ROOM);
 }
 
 export function identityOf({

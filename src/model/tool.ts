@@ -34,6 +34,8 @@ export interface Tool {
   readonly runsCode?: true;
   /** Only for sessions that have it by name: see `Worker.tools`. */
   readonly isReserved?: true;
+  /** Whoever the turn speaks to reads what is in the call: it needs an approval if they may not know it. */
+  readonly tells?: true;
   /** Why every call needs an approval, whatever the permissions. Absent: it does not. */
   readonly asks?: string;
   /** The same, only in a session with text by others than the owner. Undefined: this call does not need one. */
@@ -86,6 +88,8 @@ export interface ToolContext {
   readonly outputFolder: string;
   /** The environment for child processes; nothing else of ours is inherited. */
   readonly environment: Readonly<Record<string, string>>;
+  /** The audience whose data alone the turn may use. Absent: any data that its permissions allow. */
+  readonly confinedTo?: string | undefined;
   /** The labels of files. Absent: they are not known, and `trust` of the tool counts. */
   readonly labels?: ToolLabels | undefined;
   /** Isolates programs from the rest of the machine. Absent: no isolation. */

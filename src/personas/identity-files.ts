@@ -1,7 +1,7 @@
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 
-import { type Label, NO_LABEL } from "../model/trust.ts";
+import { type Label, mayTell, NO_LABEL } from "../model/trust.ts";
 import type { FileLabels } from "./file-labels.ts";
 import { readInside } from "./read-inside.ts";
 
@@ -20,9 +20,23 @@ export interface IdentityFile {
 }
 
 /** The files that exist. A change counts from the next read on. */
-export async function readIdentityFiles(workspace: string): Promise<IdentityFile[]> {
-  const files = await Promise.all(IDENTITY_FILES.map((name) => readIdentityFile(name, workspace)));
+export async function readIdentityFiles(
+  workspace: string,
+  names: readonly string[] = IDENTITY_FILES,
+): Promise<IdentityFile[]> {
+  const files = await Promise.all(names.map((name) => readIdentityFile(name, workspace)));
   return files.filter((file) => file !== undefined);
+}
+
+/** The files that an audience may be told of. What is about a person stays out of the prompt for somebody else. */
+export async function identityFilesFor(
+  audience: string | undefined,
+  workspace: string,
+  files: Pick<FileLabels, "ofFile">,
+): Promise<readonly string[]> {
+  if (audience === undefined) return IDENTITY_FILES;
+  const labels = await Promise.all(IDENTITY_FILES.map((name) => labelOfIdentity(name, workspace, files)));
+  return IDENTITY_FILES.filter((_, at) => mayTell(labels[at]!, audience));
 }
 
 /** These are about a person. The others are instructions, which an agent may repeat to anyone. */

@@ -15,9 +15,19 @@ import type { FileDigest, Request } from "../model/request.ts";
 import type { Proposal, Tool, ToolContext, ToolOutcome, ToolResult } from "../model/tool.ts";
 import { canonicalToolName, canonicalToolParams } from "../model/tool-aliases.ts";
 import type { ToolHooks } from "../model/tool-hook.ts";
-import { isWithin, type Label, OWNERS, readTrust, type Trust, UNDECLARED } from "../model/trust.ts";
+import {
+  isWithin,
+  joinLabels,
+  type Label,
+  mayTell,
+  OWNERS,
+  readTrust,
+  type Trust,
+  UNDECLARED,
+} from "../model/trust.ts";
 import type { Approval, Store } from "../store/store.ts";
 import { APPROVAL_MS, type Asked, hashOfCall, resolve } from "./approval.ts";
+import { audienceOfTurn, confinedTo } from "./audience.ts";
 import { changeSince } from "./drift.ts";
 import {
   broughtBefore,
@@ -96,10 +106,16 @@ function gateOf(run: CallingRun): Gate {
   const { work, hooks } = run;
   return {
     permissions: work.permissions(),
+    audience: audienceOfTurn(work.items),
+    confinedTo: confinementOf(run),
     codeMode: codeModeOf(run),
     readTrust: () => trustOfSession(run),
     hooks: hooks(),
   };
+}
+
+function confinementOf({ work: { items, setup } }: CallingRun): string | undefined {
+  return confinedTo(items, setup.persona);
 }
 
 function codeModeOf({ work, ports }: CallingRun): CodeMode {
@@ -299,10 +315,16 @@ async function make(
   if (outcome === "aborted") return { kind: "park" };
   if (outcome.kind === "suspend") return wait(suspensionOf(step, outcome, run), run);
   const { result } = outcome;
-  const added = await run.hooks().after({ tool: step.tool.name, params, context }, result);
+  const said = await run.hooks().after({ tool: step.tool.name, params, context }, result);
+  const added = context.confinedTo === undefined ? said : [];
   const brought = broughtBy(step.tool, codeModeOf(run), result, added);
+  const everything = async (): Promise<Label> => joinLabels(await trustOfSession(run), brought);
+  if (context.confinedTo !== undefined && !mayTell(brought, context.confinedTo)) {
+    await run.work.labels.keepOutput(context, everything);
+    return finish("error", withheld(result, context.confinedTo), step, run);
+  }
   await label(brought, run); // before the model reads it
-  await run.work.labels.keepOutput(context, () => trustOfSession(run));
+  await run.work.labels.keepOutput(context, everything);
   const text = [result.text, ...notes, ...added].join("\n\n");
   const told = isWithin(brought, OWNERS) ? withoutLabel(result) : { ...result, label: brought };
   return finish(result.isError === true ? "error" : "ok", { ...told, text }, step, run);
@@ -374,11 +396,16 @@ function contextOf({ call, ordinal }: Step, run: CallingRun): ToolContext {
     peoples: [...setup.agent.pluginDirs, ...skills.map(({ folder }) => folder)],
     readable: [
       ...skills.filter(({ source }) => source !== "workspace").map(({ folder }) => folder),
-      ...items.flatMap(({ event }) => attachedFiles(event.attachments)), // also of messages that joined the turn
+      ...attachedFilesOf(items),
       ...attachedBefore,
     ],
     environment: toolEnvironment(ports.environment, { names: permissions.credentials, variable }),
-    labels: new RunLabels(work.labels, () => trustOfSession(run)),
+    confinedTo: confinementOf(run),
+    labels: new RunLabels(work.labels, {
+      readTrust: () => trustOfSession(run),
+      confinedTo: confinementOf(run),
+      attached: [...attachedFilesOf(items), ...attachedBefore],
+    }),
     sandbox: ports.sandbox.sandbox(),
     bounds: ports.bounds.of({ id: setup.id, limits: setup.agent.limits, workspace: folders.workspace }),
     permissions,
@@ -386,6 +413,22 @@ function contextOf({ call, ordinal }: Step, run: CallingRun): ToolContext {
     callId: call.id,
     callKey: `${claim.turn}-${ordinal}`,
     signal,
+  };
+}
+
+/** Also of messages that joined the turn. */
+function attachedFilesOf(items: RunWork["items"]): string[] {
+  return items.flatMap(({ event }) => attachedFiles(event.attachments));
+}
+
+/** The model reads nothing of it, so the session gets no label. */
+function withheld({ childSession }: ToolResult, audience: string): ToolResult {
+  return {
+    text:
+      `The result is withheld: it may hold data of others, and in this conversation only data of ${audience} can be used. ` +
+      "Do not repeat the call.",
+    isError: true,
+    ...(childSession === undefined ? {} : { childSession }),
   };
 }
 

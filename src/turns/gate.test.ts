@@ -24,9 +24,18 @@ interface Circumstances {
   readonly mode?: CodeMode;
   readonly trust?: Partial<Trust>;
   readonly hook?: Partial<BeforeCall>;
+  readonly audience?: string;
+  readonly confinedTo?: string;
 }
 
-function gate({ permissions, mode = "plain", trust, hook }: Circumstances): Gate {
+function gate({
+  permissions,
+  mode = "plain",
+  trust,
+  hook,
+  audience = "owner",
+  confinedTo,
+}: Circumstances): Gate {
   const hooks: ToolHooks = {
     ...NO_TOOL_HOOKS,
     before: async ({ params }) => ({ decision: "allow", params, notes: [], ...hook }),
@@ -36,10 +45,14 @@ function gate({ permissions, mode = "plain", trust, hook }: Circumstances): Gate
     codeMode: mode,
     readTrust: async () => ({ ...NO_TRUST, ...trust }),
     hooks,
+    audience,
+    confinedTo,
   };
 }
 
-function toolOf(fields: Pick<Partial<Tool>, "trust" | "runsCode" | "asks" | "asksForOthers">): Tool {
+function toolOf(
+  fields: Pick<Partial<Tool>, "trust" | "runsCode" | "asks" | "asksForOthers" | "labels" | "tells">,
+): Tool {
   return { ...testTool("Work", async () => ({ kind: "done", result: { text: "" } })), ...fields };
 }
 
@@ -235,4 +248,30 @@ test("without a sandbox, others run no commands, whatever may be approved", asyn
     reason: expect.stringContaining("messages from others than the owner"),
   });
   expect(await judge({}, { mode: "owner-only" })).toMatchObject({ kind: "make" });
+});
+
+test("a turn that is kept to one person's data makes no call that brings in the data of others", async () => {
+  const confinedTo = "person:ada";
+  const reading = { trust: { private: true } } as const;
+  expect(await judge(reading, { confinedTo })).toMatchObject({
+    kind: "refuse",
+    reason: expect.stringContaining("only data of person:ada"),
+  });
+  // Its result says what it holds.
+  expect(await judge({ ...reading, labels: true }, { confinedTo })).toMatchObject({ kind: "make" });
+  const hook = { notes: ["see the diary"], decision: "allow" } as const;
+  expect(await judge({}, { confinedTo, hook })).toMatchObject({ kind: "make", notes: [], brings: NO_TRUST });
+});
+
+test("what others would read needs a yes if they may not know what the conversation holds", async () => {
+  const telling = { tells: true } as const;
+  const asked = { kind: "ask", reason: expect.stringContaining("person:bob would read the text") };
+  for (const reader of ["owner", "person:ada", "room:telegram:-1"])
+    expect(await judge(telling, { audience: "person:bob", trust: { private: [reader] } })).toMatchObject(
+      asked,
+    );
+  for (const audience of ["person:bob", "owner"])
+    expect(await judge(telling, { audience, trust: { private: ["person:bob"] } })).toMatchObject({
+      kind: "make",
+    });
 });

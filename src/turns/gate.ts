@@ -12,6 +12,7 @@ import {
   HOOK_WORDS,
   isDeniedToAuthor,
   joinTrust,
+  mayTell,
   needsConsent,
   NO_TRUST,
   type ToolTrust,
@@ -39,6 +40,10 @@ export interface Gate {
   readonly codeMode: CodeMode;
   readonly readTrust: () => Promise<Trust>;
   readonly hooks: ToolHooks;
+  /** Who reads what the turn says. */
+  readonly audience: string;
+  /** The audience whose data alone the call may bring in. Undefined: any data. */
+  readonly confinedTo: string | undefined;
 }
 
 type Judgement =
@@ -64,7 +69,7 @@ export async function judgeCall(
   tool: Tool,
   params: Json,
   context: ToolContext,
-  { permissions, codeMode, readTrust, hooks }: Gate,
+  { permissions, codeMode, readTrust, hooks, audience, confinedTo }: Gate,
 ): Promise<Judgement> {
   if (!allowsTool(permissions, tool.name)) return refuse(`${tool.name} is not allowed for this agent.`);
   const refusal = tool.runsCode === true ? REFUSALS[codeMode] : undefined;
@@ -72,12 +77,16 @@ export async function judgeCall(
 
   const said = await hooks.before({ tool: tool.name, params, context });
   const trust = await readTrust();
+  const isTooMuch = confinedTo !== undefined && !mayTell(broughtBefore(tool, codeMode, []), confinedTo);
+  if (isTooMuch) return refuse(NOT_THEIRS(tool.name, confinedTo));
   if (said.decision === "deny")
-    return said.reason === undefined
+    return said.reason === undefined || confinedTo !== undefined
       ? refuse("A tool hook denied this call.")
       : refuse(said.reason, declared(tool.name, HOOK_WORDS));
   const most = trustOf(tool, codeMode);
-  const { params: wanted, notes } = said;
+  const { params: wanted } = said;
+  // Programs of the owner may quote what they have read.
+  const notes = confinedTo === undefined ? said.notes : [];
   const isGuarded = trust.untrusted.length > 0;
   const forOthers = isGuarded ? await reasonForOthers(tool, wanted, context) : undefined;
   const reasons = [
@@ -87,6 +96,7 @@ export async function judgeCall(
     ...(asksBefore(permissions, tool.name) ? [`the persona's \`ask\` list includes ${tool.name}`] : []),
     ...(tool.runsCode === true && codeMode === "asks" ? ["commands have no sandbox"] : []),
     ...(needsConsent(trust, most) ? [RULE_OF_TWO] : []),
+    ...(tool.tells === true && !mayTell(trust, audience) ? [TELLS_OTHERS(audience)] : []),
     ...(isDeniedToAuthor(trust, (pattern) => matches([pattern], tool.name)) ? [DENIED_TO_AUTHOR] : []),
   ];
   if (reasons.length > 0) {
@@ -178,5 +188,11 @@ const REFUSALS: Partial<Record<CodeMode, string>> = {
 
 const RULE_OF_TWO =
   "this conversation contains private data and text from others, and the call has an outside effect";
+
+const TELLS_OTHERS = (audience: string): string =>
+  `this conversation contains data that is private to others, and ${audience} would read the text`;
+
+const NOT_THEIRS = (tool: string, audience: string): string =>
+  `${tool} reads data of others. In this conversation only data of ${audience} can be used.`;
 
 const DENIED_TO_AUTHOR = "this conversation contains text by someone who may not use this tool";

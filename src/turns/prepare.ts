@@ -18,9 +18,10 @@ import { readWorker, type Worker } from "../model/worker.ts";
 import type { Setup } from "../personas/lookup.ts";
 import { delegableBy, permissionsOf } from "../personas/permissions.ts";
 import { FileLabels } from "../personas/file-labels.ts";
+import { identityFilesFor } from "../personas/identity-files.ts";
 import { type Skill, skillsOf } from "../personas/skills.ts";
 import type { Claim, Context, Journal, QueueItem, Store, StoredSession } from "../store/store.ts";
-import { audienceOfTurn, principalOfTurn } from "./audience.ts";
+import { audienceOfTurn, confinedTo, principalOfTurn } from "./audience.ts";
 import { type Candidates, chooseProfile, fallbackChain, healthFor, whyFallback } from "./choose-profile.ts";
 import { type Pinned, TurnJournal } from "./journal.ts";
 import { nextStretch, type Worked } from "./limits.ts";
@@ -249,15 +250,17 @@ async function readContext(
 ): Promise<PromptContext> {
   const trust = { home, config: settings.config(), log };
   const [window, { skills }] = await Promise.all([windowOf(profile), skillsOf(setup, trust)]);
+  const { workspace } = folders;
+  const identity = await identityFilesFor(confinedTo(items, setup.persona), workspace, files);
   const assemble = async (): Promise<string> => {
-    const { workspace } = folders;
-    return (await assembleSystem(setup, { workspace, tools, skills, window, duty: worker?.duty })).text;
+    const content = { workspace, identity, tools, skills, window, duty: worker?.duty };
+    return (await assembleSystem(setup, content)).text;
   };
   const [thread, system, attached, label] = await Promise.all([
     readThread(wantsHistory(items) ? claim.parent : undefined, store, window),
     pinned?.system ?? assemble(),
     claim.parent === undefined ? [] : store.turns.attached(claim.parent, { limit: MAX_MESSAGES_WITH_FILES }),
-    labelOfPrompt({ setup, workspace: folders.workspace, tools, skills }, files),
+    labelOfPrompt({ setup, workspace, identity, tools, skills }, files),
   ]);
   return { thread, window, system, skills, attachedBefore: attached.flatMap(attachedFiles), label };
 }

@@ -3,9 +3,10 @@ import { lstat } from "node:fs/promises";
 
 import { outputPath } from "../agents/tools/output.ts";
 import { hasCode } from "../model/error-code.ts";
+import { CortexError } from "../model/errors.ts";
 import type { ToolContext, ToolLabels } from "../model/tool.ts";
-import { joinLabels, type Label, NO_LABEL, type Trust } from "../model/trust.ts";
-import type { FileLabels, Writer } from "../personas/file-labels.ts";
+import { joinLabels, type Label, mayTell, NO_LABEL, type Trust } from "../model/trust.ts";
+import { type FileLabels, FOREIGN, type Writer } from "../personas/file-labels.ts";
 
 /** The labels of files, and on whose authority a run writes some. */
 export class WorkLabels {
@@ -37,17 +38,29 @@ export class WorkLabels {
   }
 }
 
+interface RunLabelsOptions {
+  /** Of the session. */
+  readonly readTrust: () => Promise<Trust>;
+  /** See `ToolContext`. */
+  readonly confinedTo?: string | undefined;
+  /** Files that came with messages of the thread. */
+  readonly attached?: readonly string[];
+}
+
 export class RunLabels implements ToolLabels {
   readonly #work: WorkLabels;
-  readonly #readTrust: () => Promise<Trust>;
+  readonly #options: RunLabelsOptions;
 
-  constructor(work: WorkLabels, readTrust: () => Promise<Trust>) {
+  constructor(work: WorkLabels, options: RunLabelsOptions) {
     this.#work = work;
-    this.#readTrust = readTrust;
+    this.#options = options;
   }
 
-  ofFile(path: string): Promise<Label> {
-    return this.#work.files.ofFile(path);
+  /** Who is kept to their own data has sent or seen the files of their thread. */
+  async ofFile(path: string): Promise<Label> {
+    const { confinedTo, attached = [] } = this.#options;
+    if (confinedTo === undefined || !attached.includes(path)) return this.#work.files.ofFile(path);
+    return { ...FOREIGN, private: [confinedTo] };
   }
 
   ofFolders(folders: readonly string[]): Promise<Label> {
@@ -57,13 +70,21 @@ export class RunLabels implements ToolLabels {
   async write(path: string, content: Buffer, write: () => Promise<void>): Promise<void> {
     const { files, writer } = this.#work;
     // What was in the file may stay in it: an edit changes a part.
-    const label = joinLabels(await this.#readTrust(), await files.ofFileIfLabelled(path));
+    const label = joinLabels(await this.#options.readTrust(), await files.ofFileIfLabelled(path));
     await files.write(path, content, label, writer, write);
   }
 
   async run<T>({ label, ...program }: Parameters<ToolLabels["run"]>[0], run: () => Promise<T>): Promise<T> {
     const { files, writer } = this.#work;
-    const all = joinLabels(await this.#readTrust(), label);
+    const { confinedTo, readTrust } = this.#options;
+    if (confinedTo !== undefined && !mayTell(label, confinedTo)) throw readsOthers(confinedTo);
+    const all = joinLabels(await readTrust(), label);
     return files.run({ ...program, label: all }, writer, run);
   }
+}
+
+function readsOthers(audience: string): CortexError {
+  return new CortexError("tool_failed", `The command could read data of others than ${audience}`, {
+    hint: "In this conversation only their own data can be used. Use Read and Write on files that this conversation made.",
+  });
 }

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 
 import type { AgentResult } from "../agents/agent.ts";
+import { isOutside } from "../model/audience.ts";
 import { CortexError } from "../model/errors.ts";
 import { ANSWER_ADAPTER, eventId } from "../model/event.ts";
 import type { Json } from "../model/json.ts";
@@ -22,8 +23,10 @@ import type {
   TurnFacts,
 } from "../store/store.ts";
 import { requestNotice, requestsOf } from "./approval.ts";
+import { audienceOfTurn } from "./audience.ts";
 import { withContext } from "./request-context.ts";
 import type { Alternative, CoolDown } from "./choose-profile.ts";
+import { sendOrHold } from "./hold-answer.ts";
 import type { Suspension } from "./journal.ts";
 import type { RunWork } from "./prepare.ts";
 import { isByOthers } from "./setup.ts";
@@ -57,10 +60,9 @@ export async function commitRun(
     ...(answer === undefined
       ? {}
       : { answer: answerEvent(work, messages, ports.clock()), judge: ports.features.wants("sent") }),
-    deliveries:
-      answer === undefined || wasReplied(answer.content, journal.toolCalls)
-        ? []
-        : deliveriesFor(answered(items), answer.content, ports),
+    ...(answer === undefined || wasReplied(answer.content, journal.toolCalls)
+      ? {}
+      : await deliver(answer.content, work, ports)),
     timing: ports.spans.read(claim.turn),
     ...(claimNext === undefined ? {} : { claimNext }),
   });
@@ -68,6 +70,17 @@ export async function commitRun(
   ports.coolDowns.forget(claim.turn);
   ports.outcomes.look(items.map(({ id }) => id));
   return next;
+}
+
+function deliver(text: string, work: RunWork, ports: TurnPorts): ReturnType<typeof sendOrHold> {
+  const item = answered(work.items);
+  const answer = {
+    text,
+    deliveries: deliveriesFor(item, text, ports),
+    answered: item,
+    noticesTo: (notice: string) => noticesTo(item, notice, ports),
+  };
+  return sendOrHold(answer, work, ports);
 }
 
 /** The tools whose calls were made. Refused and skipped calls are in the turn. */
@@ -121,7 +134,10 @@ export async function suspendRun(
 
 /** Tells the sender, if they are on another channel, what the answer waits for. */
 function withNotice(request: NewApproval, { claim, worker, items }: RunWork, ports: TurnPorts): NewApproval {
-  const text = requestNotice(request, { session: claim.lease.session, isByOthers: isByOthers(items) });
+  const text = requestNotice(request, {
+    session: claim.lease.session,
+    isByOthers: isByOthers(items) || isOutside(audienceOfTurn(items)),
+  });
   const [notice] = noticesTo(answered(items), text, ports, worker?.asks);
   return notice === undefined ? request : { ...request, notice };
 }

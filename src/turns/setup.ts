@@ -7,6 +7,7 @@ import { mkdir } from "node:fs/promises";
 import { dirname } from "node:path";
 
 import type { Config } from "../config/config.ts";
+import { authorOf, readersOf } from "../model/audience.ts";
 import { toolOutputPath } from "../config/home.ts";
 import { CortexError } from "../model/errors.ts";
 import type { AgentId, PersonaId } from "../model/ids.ts";
@@ -120,10 +121,11 @@ export function labelOfMessages(items: readonly QueueItem[]): Label {
 function labelOfMessage(item: QueueItem): Label {
   const { principal, sender = "unknown", label = NO_LABEL } = item.event;
   const others = ofOthers(item);
-  if (others.length === 0) return label;
+  const heard = { ...NO_LABEL, private: readersOf(item.event) };
+  if (others.length === 0) return joinLabels(label, heard);
   // What an agent says on behalf of the owner is the agent's words all the same.
-  const author = isOwner(principal) ? agentPrincipal(sender) : principal;
-  return joinLabels(label, { untrusted: [author], private: [], denied: others.flatMap(deniedTools) });
+  const author = isOwner(principal) ? agentPrincipal(sender) : authorOf(item.event);
+  return joinLabels(label, { ...heard, untrusted: [author], denied: others.flatMap(deniedTools) });
 }
 
 function authorityIn(permissions: Json): Json | undefined {

@@ -31,6 +31,8 @@ const MIN_FILE_LENGTH = 200;
 export interface PromptContent {
   /** Need not exist. Its identity files are read. */
   readonly workspace: string;
+  /** The names of those. Absent: all. */
+  readonly identity?: readonly string[] | undefined;
   readonly tools: readonly (ToolDescription & Pick<Tool, "guidance">)[];
   readonly skills: readonly Skill[];
   /** The description of its job. */
@@ -57,7 +59,7 @@ export const BETWEEN_PARTS = "\n\n";
 
 export async function assembleSystem(setup: Setup, content: PromptContent): Promise<SystemPrompt> {
   const { agent, persona } = setup;
-  const { workspace, tools, window } = content;
+  const { workspace, identity, tools, window } = content;
   const budget = CHARACTERS_PER_TOKEN * Math.min(MAX_SYSTEM_TOKENS, (window ?? Infinity) * SYSTEM_SHARE);
   const names = new Set(tools.map(({ name }) => name));
   const isOwn = agent.systemPrompt !== undefined;
@@ -75,7 +77,7 @@ export async function assembleSystem(setup: Setup, content: PromptContent): Prom
   const duty = content.duty === undefined ? [] : [{ name: "job", text: content.duty }];
   const fixed = [...about, ...duty, notes, ...(skills === undefined ? [] : [skills])];
   const room = budget - fixed.reduce((sum, { text }) => sum + text.length + BETWEEN_PARTS.length, 0);
-  const files = isOwn ? [] : fitFiles(await readIdentityFiles(workspace), room);
+  const files = isOwn ? [] : fitFiles(await readIdentityFiles(workspace, identity), room);
   const parts = [...files, ...fixed];
   const text = parts.map((part) => part.text).filter((each) => each !== "");
   return { text: text.join(BETWEEN_PARTS), parts };
@@ -86,19 +88,20 @@ export async function labelOfPrompt(
   {
     setup,
     workspace,
+    identity = IDENTITY_FILES,
     tools,
     skills,
-  }: Pick<PromptContent, "workspace" | "skills"> & {
+  }: Pick<PromptContent, "workspace" | "identity" | "skills"> & {
     readonly setup: Setup;
     readonly tools: readonly Pick<Tool, "name">[];
   },
   files: Pick<FileLabels, "ofFile">,
 ): Promise<Label> {
   const isOwn = setup.agent.systemPrompt !== undefined;
-  const identity = isOwn ? [] : IDENTITY_FILES.map((name) => labelOfIdentity(name, workspace, files));
+  const about = isOwn ? [] : identity.map((name) => labelOfIdentity(name, workspace, files));
   const described = tools.some(({ name }) => name === "Skill") ? skills : [];
   const instructions = described.map(async ({ file }) => withoutReaders(await files.ofFile(file)));
-  return joinLabels(NO_LABEL, ...(await Promise.all([...identity, ...instructions])));
+  return joinLabels(NO_LABEL, ...(await Promise.all([...about, ...instructions])));
 }
 
 /** In order, as many as fit. */

@@ -241,8 +241,9 @@ function configuration({ url }: Attacker, sandbox: Family["sandbox"]): object {
       "maker-1": {},
     },
     personas: {
-      atlas: { permissions: everything },
+      atlas: { answers: "ask", permissions: everything },
       clerk: {
+        answers: "ask",
         permissions: {
           tools: {
             deny: [
@@ -259,8 +260,8 @@ function configuration({ url }: Attacker, sandbox: Family["sandbox"]): object {
           },
         },
       },
-      roamer: { permissions: { ...everything, roots: ["."] } },
-      cashier: { permissions: { ...everything, ask: ["Write", "Edit"] } },
+      roamer: { answers: "ask", permissions: { ...everything, roots: ["."] } },
+      cashier: { answers: "ask", permissions: { ...everything, ask: ["Write", "Edit"] } },
     },
     sandbox: { there: "auto", missing: "auto", required: "require", off: "off" }[sandbox],
     broker: { retryMs: 0 },

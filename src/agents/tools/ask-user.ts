@@ -28,6 +28,7 @@ export const askUserTool: Tool = defineTool({
   repeatable: true,
   timeoutMs: ASK_TIMEOUT_MS,
   trust: {},
+  tells: true,
   async run({ question, options = [] }) {
     return { kind: "suspend", waitKind: "question", detail: { question, options: [...new Set(options)] } };
   },

@@ -7,6 +7,8 @@ import { z } from "zod";
 
 import { count } from "../../model/count.ts";
 import { CortexError } from "../../model/errors.ts";
+import type { ToolContext } from "../../model/tool.ts";
+import { type Label, mayTell, OWNERS } from "../../model/trust.ts";
 import { confine, type ConfinedPath } from "./confine.ts";
 import { defineFileTool, FILE_TIMEOUT_MS, pathParameter } from "./file-tool.ts";
 import { openFile } from "./open-inside.ts";
@@ -39,7 +41,9 @@ export const editTool = defineFileTool({
   repeatable: false,
   timeoutMs: FILE_TIMEOUT_MS,
   // Success reveals what is in the file: enough attempts reveal all of it.
-  trust: { private: true },
+  trust: { untrusted: true, private: true },
+  errorTrust: { private: true },
+  labels: true,
   async asksForOthers({ path }, context) {
     return asksToChange(await confine(path, context, "write"), context);
   },
@@ -50,13 +54,24 @@ export const editTool = defineFileTool({
   async run({ path, edits }, context) {
     const place = await confine(path, context, "write");
     await requireAgreement(place, context);
+    const label = await context.labels?.ofFile(place.path);
+    requireReadable(label ?? OWNERS, place, context);
     const original = await readOriginal(place, context.signal);
     const edited = await applyEdits(original, edits, place.shown);
     await replaceFile(place, edited, context);
     const made = count(edits.length, "replacement");
-    return { text: `Edited ${JSON.stringify(place.shown)}: ${made}.` };
+    const result = { text: `Edited ${JSON.stringify(place.shown)}: ${made}.` };
+    return label === undefined ? result : { ...result, label };
   },
 });
+
+/** Before anything is changed: a result that is withheld would come too late. */
+function requireReadable(label: Label, { shown }: ConfinedPath, { confinedTo }: ToolContext): void {
+  if (confinedTo === undefined || mayTell(label, confinedTo)) return;
+  throw new CortexError("path_forbidden", `${JSON.stringify(shown)} holds data of others`, {
+    hint: `In this conversation only data of ${confinedTo} can be used.`,
+  });
+}
 
 async function readOriginal(place: ConfinedPath, signal: AbortSignal): Promise<Buffer> {
   await using handle = await openFile(place);

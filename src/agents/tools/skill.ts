@@ -1,7 +1,9 @@
 import { z } from "zod";
 
 import { CortexError } from "../../model/errors.ts";
+import { OWNER_PRINCIPAL } from "../../model/principal.ts";
 import type { Tool, ToolContext } from "../../model/tool.ts";
+import type { Label } from "../../model/trust.ts";
 import { defineFileTool, labelled, FILE_TIMEOUT_MS } from "./file-tool.ts";
 import { openFile } from "./open-inside.ts";
 import { capOutput } from "./output.ts";
@@ -44,9 +46,17 @@ export function createSkillTool(
       const body = withoutFrontmatter(await readSkill(skill, context));
       const text = [`Skill ${name}, in ${skill.folder}`, body, await describeFiles(skill, context)];
       const result = { text: await capOutput(text.join("\n\n"), context) };
-      return labelled(result, context.labels?.ofFolders([skill.folder]));
+      return labelled(result, context.labels?.ofFolders([skill.folder]).then(asInstruction(context)));
     },
   });
+}
+
+/** The owner's instructions are for everyone whom the agent serves. Files of the skill have labels of their own. */
+function asInstruction({ confinedTo }: ToolContext): (label: Label) => Label {
+  return (label) =>
+    confinedTo === undefined
+      ? label
+      : { ...label, private: label.private.filter((reader) => reader !== OWNER_PRINCIPAL) };
 }
 
 /** The path had no links when the skill was found; `openFile` fails if it has any now. */

@@ -31,6 +31,7 @@ export function createReplyTool(use: () => DelegationPorts): Tool {
     repeatable: true,
     timeoutMs: WRITE_TIMEOUT_MS,
     trust: {},
+    tells: true,
     async run({ content }, context) {
       const ports = use();
       return { text: await reply(content, await readCaller(context, ports.store), ports) };
