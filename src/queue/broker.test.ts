@@ -2,12 +2,15 @@ import { describe, expect, test } from "vitest";
 
 import { openTestStore } from "../../test/support/open-store.ts";
 import { dispatch, event, session, START_MS, toSession, turnFor } from "../../test/support/sample.ts";
+import { OWNER_PRINCIPAL, personPrincipal } from "../model/principal.ts";
 import type { Claim, LeaseRequest, NewDispatch, Store } from "../store/store.ts";
 import { type ActiveRun, Broker, type BrokerPorts } from "./broker.ts";
 
 const lease: LeaseRequest = { holder: "broker", ttlMs: 30_000 };
 const POLL_MS = 5;
 const QUIET = { pollMs: 1_000_000 };
+
+const OWNERS = { principal: OWNER_PRINCIPAL };
 
 /** A message that nobody has taken up. */
 async function queue(
@@ -16,7 +19,7 @@ async function queue(
   label: string,
   fields: Partial<NewDispatch> = {},
 ): Promise<void> {
-  await store.events.accept(event(name), { dispatch: dispatch(name, toSession(label), fields) });
+  await store.events.accept(event(name, OWNERS), { dispatch: dispatch(name, toSession(label), fields) });
 }
 
 /** A message to an idle session, taken up at once where a slot is free. */
@@ -24,7 +27,7 @@ function send(broker: Broker, store: Store, name: string, label: string): Promis
   return broker.withSlot(async (request) => {
     const work = { dispatch: dispatch(name, toSession(label)) };
     const accepted = await store.events.accept(
-      event(name),
+      event(name, OWNERS),
       request === undefined ? work : { ...work, claim: request },
     );
     const claim = accepted.dispatched?.claim;
@@ -105,6 +108,29 @@ test("sessions take turns: one with much to do keeps no other waiting", async ()
   await emptied(store, 12);
 
   expect(order.slice(0, 3).toSorted()).toEqual(["busy", "other", "third"]);
+});
+
+test("others leave a slot to the owner", async () => {
+  await using opened = await openTestStore();
+  const { store } = opened;
+  const gate = Promise.withResolvers<void>();
+  const begun: string[] = [];
+  const run = async (active: ActiveRun): Promise<Claim | undefined> => {
+    begun.push(active.claim.lease.session);
+    await gate.promise;
+    return commit(store, active);
+  };
+  for (const name of ["a", "b", "c"]) {
+    const sent = event(name, { principal: personPrincipal("ada") });
+    await store.events.accept(sent, { dispatch: dispatch(name, toSession(name)) });
+  }
+  await using broker = brokerOf(store, run, QUIET);
+  await startQuietly(broker, store);
+  await expect.poll(() => begun).toEqual(["a"]);
+  await send(broker, store, "o", "o");
+  expect(begun).toEqual(["a", "o"]);
+  gate.resolve();
+  await emptied(store, 4);
 });
 
 test("a message to an idle session is taken up with its arrival, and waits where all slots are in use", async () => {

@@ -1,6 +1,6 @@
 /**
- * Gives sessions to runs: as many at once as there are slots, those that have waited longest first, and never two for
- * one session.
+ * Gives sessions to runs: as many at once as there are slots, the owner's work first, and never two for one session.
+ * Of several slots, one is only for the owner's work.
  *
  * The store holds what is to be done; this holds only what is being done: the leases, which it renews, and the runs,
  * which it tells to stop when a lease is lost or the process ends.
@@ -10,7 +10,7 @@ import type { Claim, Lease, LeaseRequest, Store } from "../store/store.ts";
 
 export interface BrokerPorts {
   readonly store: Store;
-  readonly lease: LeaseRequest;
+  readonly lease: Pick<LeaseRequest, "holder" | "ttlMs">;
   readonly slots: () => number;
   readonly clock: () => number;
   /** Carries out a claim and settles it in the store; returns the claim that the settling brought. */
@@ -80,7 +80,7 @@ export class Broker implements AsyncDisposable {
   async withSlot<Result>(
     act: (request: LeaseRequest | undefined) => Promise<{ result: Result; claim: Claim | undefined }>,
   ): Promise<Result> {
-    const request = this.#free() > 0 ? this.#ports.lease : undefined;
+    const request = this.#free() > 0 ? this.#request() : undefined;
     if (request !== undefined) this.#reserved++;
     try {
       const { result, claim } = await act(request);
@@ -110,6 +110,10 @@ export class Broker implements AsyncDisposable {
     return this.stop(0);
   }
 
+  #request(): LeaseRequest {
+    return { ...this.#ports.lease, others: Math.max(this.#ports.slots() - 1, 1) };
+  }
+
   #free(): number {
     return this.#stopping ? 0 : this.#ports.slots() - this.#busy - this.#reserved;
   }
@@ -121,20 +125,21 @@ export class Broker implements AsyncDisposable {
 
   /** Returns the milliseconds until the next session is ready. */
   async #leaseAll(isPoll: boolean): Promise<number | undefined> {
-    const { store, lease, clock } = this.#ports;
+    const { store, clock } = this.#ports;
+    const request = this.#request();
     if (isPoll) void this.#releaseStranded();
     const free = this.#free();
     if (free <= 0) return undefined;
     this.#reserved += free;
     try {
-      const claims = await store.queue.lease(lease, free);
+      const claims = await store.queue.lease(request, free);
       for (const claim of claims) void this.#carryOut(claim);
       if (claims.length === free) return undefined; // the end of a run leads to another look
     } finally {
       this.#reserved -= free;
       this.#noteIdle();
     }
-    const readyMs = await store.queue.nextReadyMs();
+    const readyMs = await store.queue.nextReadyMs(request);
     return Math.max((readyMs ?? Infinity) - clock(), 1); // it may have become ready just now
   }
 
@@ -155,7 +160,7 @@ export class Broker implements AsyncDisposable {
         claim,
         cut: active.cut.signal,
         isStopping: () => this.#stopping,
-        claimNext: () => (this.#keepsSlot() ? this.#ports.lease : undefined),
+        claimNext: () => (this.#keepsSlot() ? this.#request() : undefined),
       });
     } catch (error) {
       this.#stranded.push(claim.lease);

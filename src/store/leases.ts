@@ -5,6 +5,8 @@ export interface LeaseRequest {
   /** The holder's name, one per process. */
   readonly holder: string;
   readonly ttlMs: number;
+  /** How many runs of others than the owner the holder may have at once. Absent: any number. */
+  readonly others?: number;
 }
 
 /** The right to write for a session. It ends when another holder gets a lease with a higher epoch. */

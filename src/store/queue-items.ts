@@ -1,4 +1,5 @@
 import type { ItemId, TurnId } from "../model/ids.ts";
+import type { Principal } from "../model/principal.ts";
 import type { QueueMode } from "../model/queue-mode.ts";
 import type { SessionKey } from "../model/session-key.ts";
 import type { DeadMessage } from "./dead-letters.ts";
@@ -28,13 +29,16 @@ export interface QueueReads {
    * Items dropped from a session by the policy `summarize` that no turn was told about yet, oldest first. A
    * journalled message that names the items tells a turn.
    */
-  unseenDrops(session: SessionKey, options?: { limit?: number }): Promise<QueueItem[]>;
+  unseenDrops(
+    session: SessionKey,
+    options?: { limit?: number; /** Only messages of theirs. */ principal?: Principal },
+  ): Promise<QueueItem[]>;
 
   /**
    * When a session without a holder next has something to do: a due message or a retry. May be in the past.
-   * Undefined: nothing to do. Ignores expiring leases.
+   * Undefined: nothing to do. Ignores expiring leases, and work that a holder has no room for.
    */
-  nextReadyMs(): Promise<number | undefined>;
+  nextReadyMs(request?: LeaseRequest): Promise<number | undefined>;
 
   /** Dead messages, most recently dead first. */
   dead(options?: ListOptions): Promise<Listed<DeadMessage>>;

@@ -47,7 +47,7 @@ export async function joinWaiting(
   for (let reads = 0; reads < MAX_READS; reads++) {
     const [gathered, dropped] = await Promise.all([
       gather(first, ports),
-      store.queue.unseenDrops(claim.lease.session, { limit: MAX_PAGE }),
+      store.queue.unseenDrops(claim.lease.session, { limit: MAX_PAGE, principal: first.event.principal }),
     ]);
     if (gathered.length === 1 && dropped.length === 0) return true;
     // The turn is told their words, which may be anyone's.

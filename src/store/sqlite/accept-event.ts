@@ -3,6 +3,7 @@ import type { Database } from "better-sqlite3";
 import { claimCodec } from "./claim.ts";
 import { dispatchCodec, type DispatchedRow, prepareDispatch } from "./dispatch.ts";
 import { eventCodec, type EventInput, prepareInsertEvent } from "./insert-event.ts";
+import { type Lane, toLane } from "./lane.ts";
 import { oncePerDatabase } from "./once.ts";
 import { type OperationTime, operation, Refusal } from "./operation.ts";
 import { prepareSetProgress, progressCodec } from "./progress.ts";
@@ -48,7 +49,7 @@ export const prepareAccept = oncePerDatabase((db: Database) => {
     if (known === undefined && input.judge !== 0) unjudged.add(seq, moment);
     if (input.dispatch === undefined) return { fresh: known === undefined, dispatched: undefined };
     const dispatched = dispatchEvent(
-      { seq, channel: input.event.channel, fresh: known === undefined },
+      { seq, channel: input.event.channel, fresh: known === undefined, ...laneKnownOf(input.event) },
       input.dispatch,
       input.claim,
       moment,
@@ -70,6 +71,11 @@ export const acceptEvent = operation(acceptCodec, (db) => {
     return accepted;
   };
 });
+
+/** Most messages are the owner's, and say so. */
+function laneKnownOf({ principal }: EventInput): { lane?: Lane } {
+  return principal === null ? {} : { lane: toLane(principal) };
+}
 
 /** The content of a pruned event is no longer known. */
 function differs(known: Known, event: EventInput): boolean {

@@ -2,16 +2,18 @@
  * Claims of sessions: the one place where leases are granted and runs begin.
  *
  * A session with an unfinished run continues that run: cut off by a crash, released, resumed, or failed and due for a
- * retry. Otherwise its first waiting item starts a new run; items that interrupt go first.
+ * retry. Otherwise its first waiting item starts a new run; the owner's go first, and of these, items that interrupt.
  */
 import type { Database } from "better-sqlite3";
 
 import type { RunId, TurnId } from "../../model/ids.ts";
 import type { SessionKey } from "../../model/session-key.ts";
 import { oncePerDatabase } from "./once.ts";
+import { type Lane, prepareFindOthers } from "./lane.ts";
 import { prepareRecorder } from "./record-changes.ts";
 import { required } from "./row.ts";
-import { type Decoded, number, record, text, textOf } from "./wire.ts";
+import { type Decoded, number, numberOrNull, record, text, textOf } from "./wire.ts";
+import { NEXT_FIRST } from "./waiting.ts";
 
 /** The caller makes the ids of the run and the turn, in case new ones are needed. */
 export const claimCodec = record({
@@ -19,6 +21,7 @@ export const claimCodec = record({
   ttlMs: number,
   run: textOf<RunId>(),
   turn: textOf<TurnId>(),
+  others: numberOrNull,
 });
 
 export type ClaimRequest = Decoded<typeof claimCodec>;
@@ -44,6 +47,8 @@ export interface SessionRow {
   readonly head_id: TurnId | null;
   readonly run: number | null;
   readonly ready_ms: number | null;
+  /** Of its run, otherwise of what is next in it. */
+  readonly lane: Lane;
 }
 
 interface RunRow {
@@ -63,12 +68,14 @@ interface RunRow {
   readonly source: number | null;
   readonly merged: number;
   readonly cost_usd: number;
+  readonly lane: Lane;
 }
 
 interface ItemRow {
   readonly key: number;
   readonly event: number;
   readonly turn: number | null;
+  readonly lane: Lane;
 }
 
 /** What a run works on, and its key. */
@@ -77,38 +84,55 @@ interface NewWork {
   readonly item: number | null;
   readonly source: number | null;
   readonly merged: number;
+  readonly lane: Lane;
 }
 
 interface Started {
   readonly runKey: number;
+  readonly lane: Lane;
   readonly row: Omit<ClaimRow, "session" | "epoch" | "parent">;
 }
 
 const NO_SESSION = 0;
 const RUN_COLUMNS = `key, id, turn, turn_id, attempt, state, interruptions, progress, claimed_progress, pinned, abort,
-  abort_item, item, source, merged, cost_usd`;
-const SESSION_COLUMNS = "s.key, s.label, s.epoch, s.head, t.id as head_id, s.run, s.ready_ms";
+  abort_item, item, source, merged, cost_usd, lane`;
+const SESSION_COLUMNS = "s.key, s.label, s.epoch, s.head, t.id as head_id, s.run, s.ready_ms, s.lane";
 const SESSION_TABLES = "session s left join turn t on t.key = s.head";
 
 export const prepareClaims = oncePerDatabase((db: Database) => {
   const findSession = db.prepare<[string], SessionRow>(
     `select ${SESSION_COLUMNS} from ${SESSION_TABLES} where s.label = ?`,
   );
-  const findReady = db.prepare<[number, string, number], SessionRow>(
+  const findByKey = db.prepare<[number], SessionRow>(
+    `select ${SESSION_COLUMNS} from ${SESSION_TABLES} where s.key = ?`,
+  );
+  const findOwners = db.prepare<[number, string, number], SessionRow>(
     `select ${SESSION_COLUMNS} from ${SESSION_TABLES}
-     where s.ready_ms <= ? and (s.holder is null or s.holder <> ?) and s.key <> ?
+     where s.ready_ms <= ? and s.lane is null and (s.holder is null or s.holder <> ?) and s.key <> ?
      order by s.ready_ms, s.epoch limit 1`,
   );
-  const readySession = db.prepare(`update session set ready_ms = ? where key = ?`);
+  const others = prepareFindOthers(db);
+  const readySession = db.prepare("update session set ready_ms = ?, lane = ? where key = ?");
   const start = prepareStart(db);
-  const { hold, settle } = prepareHold(db);
+  const { hold, settle } = prepareHold(db, others.noteServed);
+
+  function findReadyOfOthers(request: ClaimRequest, nowMs: number, except: number): SessionRow | undefined {
+    const found = others.find(nowMs, request.holder, except);
+    return found !== undefined && others.hasRoom(request) ? findByKey.get(found) : undefined;
+  }
 
   return {
     findSession: (label: string): SessionRow | undefined => findSession.get(label),
 
-    /** The session that has waited longest, except those of the holder that asks. */
-    findReady: (nowMs: number, holder: string): SessionRow | undefined =>
-      findReady.get(nowMs, holder, NO_SESSION),
+    /**
+     * The session to be claimed next, except those of the holder that asks: with the owner's work the one that has
+     * waited longest, otherwise one of the others, if there is room for them.
+     */
+    findReady: (request: ClaimRequest, nowMs: number): SessionRow | undefined =>
+      findOwners.get(nowMs, request.holder, NO_SESSION) ?? findReadyOfOthers(request, nowMs, NO_SESSION),
+
+    /** Whether the work of a lane can be claimed by a holder that has a free slot. */
+    hasRoom: (lane: Lane, request: ClaimRequest): boolean => lane === null || others.hasRoom(request),
 
     /** Gives a ready session to a holder. Undefined: nothing of it is due after all. */
     claimSession(session: SessionRow, request: ClaimRequest, nowMs: number): ClaimRow | undefined {
@@ -132,9 +156,13 @@ export const prepareClaims = oncePerDatabase((db: Database) => {
         settle(session, nowMs);
         return undefined;
       }
-      const other = findReady.get(nowMs, request.holder, session.key);
-      if (other !== undefined) settle(session, nowMs);
-      return this.claimSession(other ?? session, request, nowMs);
+      const owners = findOwners.get(nowMs, request.holder, session.key);
+      const item = owners === undefined ? start.nextItem(session.key, nowMs) : undefined;
+      if (item?.lane === null) return this.claimSession(session, request, nowMs);
+      settle(session, nowMs); // before others are counted
+      const own = item !== undefined && others.hasRoom(request) ? session : undefined;
+      const next = owners ?? findReadyOfOthers(request, nowMs, session.key) ?? own;
+      return next && this.claimSession(next, request, nowMs);
     },
 
     /** The key of a run that is about to be inserted. */
@@ -143,9 +171,9 @@ export const prepareClaims = oncePerDatabase((db: Database) => {
     /** Releases a session: it is ready when its next message is due. */
     settleSession: settle,
 
-    /** Marks a session that is not held as ready. */
-    wakeSession(session: number, readyMs: number): void {
-      readySession.run(readyMs, session);
+    /** Marks a session that is not held as ready for work of a lane. */
+    wakeSession(session: number, readyMs: number, lane: Lane): void {
+      readySession.run(readyMs, lane, session);
     },
   };
 });
@@ -171,6 +199,7 @@ function prepareStart(db: Database) {
   return {
     newRun: startNew,
     nextRunKey: (): number => ++lastRun,
+    nextItem: items.next,
 
     unfinished(session: SessionRow, request: ClaimRequest, nowMs: number): Started | undefined {
       if (session.run === null) return undefined;
@@ -179,7 +208,11 @@ function prepareStart(db: Database) {
       const interruptions = interruptionsOf(run);
       continueRun.run(session.head, interruptions, run.key);
       const { id, turn_id, attempt, progress, abort } = run;
-      return { runKey: run.key, row: { run: id, turn: turn_id, attempt, interruptions, progress, abort } };
+      return {
+        runKey: run.key,
+        lane: run.lane,
+        row: { run: id, turn: turn_id, attempt, interruptions, progress, abort },
+      };
     },
 
     queued(session: SessionRow, request: ClaimRequest, nowMs: number): Started | undefined {
@@ -187,7 +220,7 @@ function prepareStart(db: Database) {
       if (item === undefined) return undefined;
       const run = ++lastRun;
       const merged = items.take(session.key, item, run) - 1;
-      const work = { run, item: item.key, source: item.event, merged };
+      const work = { run, item: item.key, source: item.event, merged, lane: item.lane };
       if (item.turn === null) return startNew(session, request, work, null, nowMs);
       // A retried dead letter: the turn keeps its id and its journal.
       const last = required(findRunOfTurn.get(item.turn));
@@ -197,14 +230,13 @@ function prepareStart(db: Database) {
 }
 
 /** Gives sessions to holders, and takes them back. */
-function prepareHold(db: Database) {
-  const findDueTime = db
-    .prepare<[number], number | null>(
-      "select min(due_ms) from item where session = ? and settled_ms is null and state = 'queued'",
-    )
-    .pluck();
+function prepareHold(db: Database, noteServed: (lane: Lane, run: number) => void) {
+  const findNext = db.prepare<[number], { due_ms: number; lane: Lane }>(
+    `select i.due_ms, i.lane from item i where i.session = ? and i.settled_ms is null and i.state = 'queued'
+     order by ${NEXT_FIRST} limit 1`,
+  );
   const update = db.prepare(
-    `update session set head = ?, epoch = ?, holder = ?, run = ?, ready_ms = ?, used_ms = ? where key = ?`,
+    `update session set head = ?, epoch = ?, holder = ?, run = ?, ready_ms = ?, lane = ?, used_ms = ? where key = ?`,
   );
   const changes = prepareRecorder(db);
   return { hold, settle };
@@ -212,15 +244,17 @@ function prepareHold(db: Database) {
   function hold(session: SessionRow, started: Started, request: ClaimRequest, nowMs: number): ClaimRow {
     const epoch = session.epoch + 1;
     const until = nowMs + request.ttlMs;
-    update.run(session.head, epoch, request.holder, started.runKey, until, nowMs, session.key);
+    const { runKey, lane } = started;
+    update.run(session.head, epoch, request.holder, runKey, until, lane, nowMs, session.key);
+    noteServed(lane, runKey);
     changes.run(started.runKey, "running");
     return { session: session.label, epoch, parent: session.head_id, ...started.row };
   }
 
   function settle(session: SessionRow, nowMs: number): void {
-    const dueMs = findDueTime.get(session.key) ?? null;
-    const ready = dueMs === null ? null : Math.max(dueMs, nowMs);
-    update.run(session.head, session.epoch, null, null, ready, nowMs, session.key);
+    const next = findNext.get(session.key);
+    const ready = next === undefined ? null : Math.max(next.due_ms, nowMs);
+    update.run(session.head, session.epoch, null, null, ready, next?.lane ?? null, nowMs, session.key);
   }
 }
 
@@ -232,13 +266,17 @@ function interruptionsOf({ state, progress, claimed_progress, interruptions }: R
 
 /** The queued items of a session. */
 function prepareItems(db: Database) {
+  const isNotAfterOwners = `(i.lane is null or not exists (
+    select 1 from item o where o.session = i.session and o.settled_ms is null and o.state = 'queued' and o.lane is null))`;
   const findDue = db.prepare<[number, number], ItemRow>(
-    `select key, event, turn from item
-     where session = ? and settled_ms is null and state = 'queued' and due_ms <= ? order by key limit 1`,
+    `select key, event, turn, lane from item i
+     where session = ? and settled_ms is null and state = 'queued' and due_ms <= ? and ${isNotAfterOwners}
+     order by key limit 1`,
   );
   const findInterrupt = db.prepare<[number, number], ItemRow>(
-    `select key, event, turn from item indexed by item_interrupt
+    `select key, event, turn, lane from item i indexed by item_interrupt
      where session = ? and settled_ms is null and mode = 'interrupt' and state = 'queued' and due_ms <= ?
+       and ${isNotAfterOwners}
      order by key limit 1`,
   );
   const takeItem = db.prepare(`update item set state = 'claimed', turn = ? where key = ?`);
@@ -251,7 +289,7 @@ function prepareItems(db: Database) {
     .pluck();
   const changes = prepareRecorder(db);
   return {
-    /** The oldest that interrupts, otherwise the oldest. */
+    /** The oldest that interrupts, otherwise the oldest. While messages of the owner wait, only these count. */
     next: (session: number, nowMs: number): ItemRow | undefined =>
       findInterrupt.get(session, nowMs) ?? findDue.get(session, nowMs),
 
@@ -269,8 +307,8 @@ function prepareItems(db: Database) {
 function prepareStartNew(db: Database) {
   const insertRun = db.prepare(
     `insert into run (key, id, turn, turn_id, session, parent, item, source, merged, attempt, state, progress,
-                      claimed_progress, pinned, abort, abort_item, cost_usd, started_ms)
-     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'running', ?, ?, ?, ?, ?, ?, ?)`,
+                      claimed_progress, pinned, abort, abort_item, cost_usd, started_ms, lane)
+     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'running', ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
   const takeCost = db.prepare("update run set cost_usd = 0 where key = ? and cost_usd > 0");
   return (
@@ -280,6 +318,7 @@ function prepareStartNew(db: Database) {
     before: RunRow | null,
     nowMs: number,
   ): Started => {
+    const { lane } = work;
     const turn = before?.turn_id ?? request.turn;
     const attempt = (before?.attempt ?? 0) + 1;
     const progress = before?.progress ?? 0;
@@ -302,8 +341,13 @@ function prepareStartNew(db: Database) {
       before?.abort_item ?? null,
       before?.cost_usd ?? 0,
       nowMs,
+      lane,
     );
     if (before !== null) takeCost.run(before.key);
-    return { runKey: work.run, row: { run: request.run, turn, attempt, interruptions: 0, progress, abort } };
+    return {
+      runKey: work.run,
+      lane,
+      row: { run: request.run, turn, attempt, interruptions: 0, progress, abort },
+    };
   };
 }

@@ -92,6 +92,7 @@ export const commitTurn = operation(commitCodec, (db) => {
       head_id: id,
       run: null,
       ready_ms: null,
+      lane: null,
     };
     const next = claims.finish(session, input.claim, moment.nowMs);
     moment.wake("queue");

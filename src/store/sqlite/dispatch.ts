@@ -8,12 +8,13 @@ import type { DispatchOutcome } from "../store.ts";
 import { prepareAborts } from "./abort.ts";
 import { claimCodec, type ClaimRequest, type ClaimRow, prepareClaims, type SessionRow } from "./claim.ts";
 import { delegationCodec, prepareHandOver, type SenderRow } from "./hand-over.ts";
+import { type Lane, prepareLaneOf } from "./lane.ts";
 import { prepareMakeRoom } from "./make-room.ts";
 import { oncePerDatabase } from "./once.ts";
 import { type OperationTime, operation, Refusal } from "./operation.ts";
 import { prepareRecorder } from "./record-changes.ts";
 import { prepareResolve, workerCodec } from "./resolve-session.ts";
-import { prepareSessionRun } from "./session-run.ts";
+import { prepareSessionRun, type SessionRun } from "./session-run.ts";
 import { eventUnknown } from "./unknown.ts";
 import { prepareWaiting } from "./waiting.ts";
 import {
@@ -86,6 +87,7 @@ interface LateRow {
 /** An allowed dispatch: of an event, to a session, by an agent if it has a sender. */
 interface Posted {
   readonly event: number;
+  readonly lane: Lane;
   readonly input: DispatchCells;
   readonly session: SessionRow;
   readonly sender: SenderRow | undefined;
@@ -131,6 +133,8 @@ export function prepareFindDispatch(
 interface Dispatching {
   readonly seq: number;
   readonly channel: string;
+  /** Absent: the one that is stored with it. */
+  readonly lane?: Lane;
   /** It has no dispatches and no items yet. */
   readonly fresh: boolean;
 }
@@ -139,6 +143,7 @@ interface Dispatching {
 export const prepareDispatch = oncePerDatabase((db: Database) => {
   const resolveSession = prepareResolve(db);
   const handOver = prepareHandOver(db);
+  const laneOf = prepareLaneOf(db);
   const findDispatch = prepareFindDispatch(db);
   const findItem = db.prepare<[number, number], PresentRow>(
     "select key, id, mode, state, policy, due_ms, turn from item where event = ? and session = ?",
@@ -147,7 +152,7 @@ export const prepareDispatch = oncePerDatabase((db: Database) => {
   const enqueue = prepareEnqueue(db);
 
   return (
-    { seq: event, channel, fresh }: Dispatching,
+    { seq: event, channel, fresh, lane = laneOf(event) }: Dispatching,
     input: DispatchCells,
     request: ClaimRequest | undefined,
     moment: OperationTime,
@@ -160,7 +165,7 @@ export const prepareDispatch = oncePerDatabase((db: Database) => {
     if (session instanceof Refusal) return session;
 
     const present = fresh ? undefined : findItem.get(event, session.key);
-    const posted = { event, input, session, sender };
+    const posted = { event, lane, input, session, sender };
     if (present !== undefined) return join(posted, present, moment);
     const queued = enqueue(posted, request, moment);
     return { item: input.item, session: session.label, ...queued };
@@ -199,12 +204,13 @@ function prepareJoin(db: Database) {
   }
 
   /** Lets an item that no turn has started wait as this dispatch asks. */
-  function takeOver({ input, session }: Posted, present: PresentRow, moment: OperationTime): void {
+  function takeOver(posted: Posted, present: PresentRow, moment: OperationTime): void {
+    const { input } = posted;
     const startsAnew = input.mode === "interrupt" || present.state !== "queued";
     const dueMs = startsAnew ? dueOf(input, moment.nowMs) : Math.max(input.dueMs ?? 0, present.due_ms);
     changeItem.run(input.mode, dueMs, present.key);
     changes.item(present.key, "queued");
-    adjustSession(input, session, { item: present.key, dueMs, dropped: true }, moment);
+    adjustSession(posted, { mode: input.mode, item: present.key, dueMs, dropped: true }, moment);
     moment.wake("queue");
   }
 }
@@ -216,8 +222,8 @@ function prepareEnqueue(db: Database) {
   const makeRoom = prepareMakeRoom(db);
   const insertItem = db.prepare(INSERT_ITEM);
   const insertDropped = db.prepare(
-    `insert into item (id, event, session, mode, state, due_ms, queued_ms, policy, settled_ms)
-     values (?, ?, ?, ?, 'dropped', ?, ?, 'new', ?)`,
+    `insert into item (id, event, session, mode, state, due_ms, queued_ms, policy, settled_ms, lane)
+     values (?, ?, ?, ?, 'dropped', ?, ?, 'new', ?, ?)`,
   );
   const record = prepareRecordDispatch(db);
   const adjustSession = prepareAdjustSession(db);
@@ -227,32 +233,42 @@ function prepareEnqueue(db: Database) {
     request: ClaimRequest | undefined,
     moment: OperationTime,
   ): Pick<DispatchedRow, "outcome" | "claim"> => {
-    const { event, input, session } = posted;
+    const { event, input, session, lane } = posted;
     const { nowMs } = moment;
     const dueMs = dueOf(input, nowMs);
     const idle = session.run === null && session.ready_ms === null; // and so nothing waits
-    if (idle && request !== undefined && dueMs <= nowMs) {
+    if (idle && request !== undefined && dueMs <= nowMs && claims.hasRoom(lane, request)) {
       const run = claims.nextRunKey();
       const item = insert(posted, { state: "claimed", turn: run, dueMs }, moment);
-      const work = { run, item, source: event, merged: 0 };
+      const work = { run, item, source: event, merged: 0, lane };
       return { outcome: "queued", claim: claims.claimIdle(session, request, work, nowMs) };
     }
-    const room = idle ? "free" : makeRoom(session.key, input, nowMs);
+    const room = idle ? "free" : makeRoom({ session: session.key, lane }, input, nowMs);
     if (room === "none") {
-      const inserted = insertDropped.run(input.item, event, session.key, input.mode, dueMs, nowMs, nowMs);
+      const inserted = insertDropped.run(
+        input.item,
+        event,
+        session.key,
+        input.mode,
+        dueMs,
+        nowMs,
+        nowMs,
+        lane,
+      );
       note(posted, Number(inserted.lastInsertRowid), "dropped", moment);
       return { outcome: "dropped", claim: undefined };
     }
     const item = insert(posted, { state: "queued", turn: null, dueMs }, moment);
-    adjustSession(input, session, { item, dueMs, dropped: room === "made" }, moment);
+    adjustSession(posted, { mode: input.mode, item, dueMs, dropped: room === "made" }, moment);
     moment.wake("queue");
     return { outcome: "queued", claim: undefined };
   };
 
   function insert(posted: Posted, { state, turn, dueMs }: NewItem, moment: OperationTime): number {
-    const { event, input, session } = posted;
+    const { event, input, session, lane } = posted;
     const { nowMs } = moment;
-    const inserted = insertItem.run(input.item, event, session.key, input.mode, state, dueMs, nowMs, turn);
+    const queued = [input.item, event, session.key, input.mode, state, dueMs, nowMs];
+    const inserted = insertItem.run(...queued, turn, lane);
     const item = Number(inserted.lastInsertRowid);
     note(posted, item, state, moment);
     return item;
@@ -275,8 +291,8 @@ interface NewItem {
   readonly dueMs: number;
 }
 
-const INSERT_ITEM = `insert into item (id, event, session, mode, state, due_ms, queued_ms, turn)
-  values (?, ?, ?, ?, ?, ?, ?, ?)`;
+const INSERT_ITEM = `insert into item (id, event, session, mode, state, due_ms, queued_ms, turn, lane)
+  values (?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 
 /** A hook's addition to a turn that has started: it joins that turn, or becomes the next one. */
 function prepareAddLate(db: Database) {
@@ -292,17 +308,17 @@ function prepareAddLate(db: Database) {
   );
   const insertItem = db.prepare(INSERT_ITEM);
   return (posted: Posted, content: string, moment: OperationTime): DispatchedRow => {
-    const { event, input, session } = posted;
+    const { event, input, session, lane } = posted;
     const { nowMs } = moment;
     const late = { id: `${HOOK_ADAPTER}:${input.id}`, nowMs, hook: input.hook, content, event };
     const seq = Number(insertLate.run(late).lastInsertRowid);
     changes.event(seq);
-    const inserted = insertItem.run(input.item, seq, session.key, LATE_MODE, "queued", nowMs, nowMs, null);
+    const queued = [input.item, seq, session.key, LATE_MODE, "queued", nowMs, nowMs];
+    const inserted = insertItem.run(...queued, null, lane);
     const item = Number(inserted.lastInsertRowid);
     record(posted, item, "late", moment);
     changes.item(item, "queued");
-    const waits = { item, dueMs: nowMs, dropped: false };
-    adjustSession({ ...input, mode: LATE_MODE }, session, waits, moment);
+    adjustSession(posted, { mode: LATE_MODE, item, dueMs: nowMs, dropped: false }, moment);
     moment.wake("queue");
     return { outcome: "late", item: input.item, session: session.label, claim: undefined };
   };
@@ -315,19 +331,25 @@ const prepareAdjustSession = oncePerDatabase((db: Database) => {
   const runs = prepareSessionRun(db);
   const aborts = prepareAborts(db);
   return (
-    input: DispatchCells,
-    session: SessionRow,
-    { item, dueMs, dropped }: { item: number; dueMs: number; dropped: boolean },
+    { session, lane }: Posted,
+    { mode, item, dueMs, dropped }: { mode: string; item: number; dueMs: number; dropped: boolean },
     moment: OperationTime,
   ): void => {
     const { nowMs } = moment;
-    const moved =
-      input.mode === "collect" && dueMs > nowMs && waiting.moveCollected(session.key, dueMs, nowMs);
+    const collects = mode === "collect" && dueMs > nowMs;
+    const moved = collects && waiting.moveCollected({ session: session.key, lane }, dueMs, nowMs);
     if (session.run !== null) {
-      if (input.mode === "interrupt") aborts.abort(runs.findByKey(session.run), INTERRUPTED, moment, item);
+      if (mode === "interrupt") interrupt(runs.findByKey(session.run), lane, item, moment);
     } else if (dropped || moved) waiting.refreshReady(session.key, nowMs);
-    else if (session.ready_ms === null || dueMs < session.ready_ms) claims.wakeSession(session.key, dueMs);
+    else if (session.ready_ms === null) claims.wakeSession(session.key, dueMs, lane);
+    else if (session.lane !== lane) waiting.refreshReady(session.key, nowMs);
+    else if (dueMs < session.ready_ms) claims.wakeSession(session.key, dueMs, lane);
   };
+
+  /** Only the owner interrupts the work of somebody else. */
+  function interrupt(run: SessionRun, lane: Lane, item: number, moment: OperationTime): void {
+    if (lane === null || run.lane === lane) aborts.abort(run, INTERRUPTED, moment, item);
+  }
 });
 
 const prepareRecordDispatch = oncePerDatabase((db: Database) => {

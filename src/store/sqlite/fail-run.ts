@@ -51,13 +51,13 @@ export const failRun = operation(
       if (input.retryAtMs === null) {
         requests.takeBack(held.turn_id);
         for (const item of bury.all(nowMs, held.key)) changes.item(item, "dead");
-        const session = { ...held, label: input.lease.session, run: null, ready_ms: null };
+        const session = { ...held, label: input.lease.session, run: null, ready_ms: null, lane: null };
         return { next: claims.finish(session, input.claim, nowMs) };
       }
       // An aborted run is not retried, and its caller must not wait for the time of a retry.
       letGo.run(held.abort === null ? input.retryAtMs : nowMs, held.key);
       if (input.claim === undefined) return { next: undefined };
-      const ready = claims.findReady(nowMs, input.claim.holder);
+      const ready = claims.findReady(input.claim, nowMs);
       return { next: ready === undefined ? undefined : claims.claimSession(ready, input.claim, nowMs) };
     };
   },

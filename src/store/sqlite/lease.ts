@@ -15,7 +15,7 @@ export const leaseSessions = operation(record({ requests: list(claimCodec) }), (
     for (const request of requests) {
       let claim: ClaimRow | undefined;
       for (let session: SessionRow | undefined; claim === undefined;) {
-        session = claims.findReady(nowMs, request.holder);
+        session = claims.findReady(request, nowMs);
         if (session === undefined) return claimed;
         claim = claims.claimSession(session, request, nowMs);
       }

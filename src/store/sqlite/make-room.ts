@@ -1,5 +1,6 @@
 import type { Database } from "better-sqlite3";
 
+import type { Lane } from "./lane.ts";
 import { prepareWaiting } from "./waiting.ts";
 
 /** free: the queue had room. made: other items were dropped. none: the new item has to be dropped. */
@@ -17,18 +18,25 @@ interface WaitingRow {
 
 const ALL = -1;
 
+/** A session, and the lane of the new item: it displaces nothing of another lane. */
+interface Queue {
+  readonly session: number;
+  readonly lane: Lane;
+}
+
 /** Drops the items that a new item displaces: by interrupting, or because the queue is full. */
-export function prepareMakeRoom(db: Database): (session: number, pressure: Pressure, nowMs: number) => Room {
-  const findWaiting = db.prepare<[number, number], WaitingRow>(
-    `select key, turn from item where session = ? and settled_ms is null and state = 'queued' order by key limit ?`,
+export function prepareMakeRoom(db: Database): (queue: Queue, pressure: Pressure, nowMs: number) => Room {
+  const findWaiting = db.prepare<[number, Lane, number], WaitingRow>(
+    `select key, turn from item
+     where session = ? and settled_ms is null and state = 'queued' and lane is ? order by key limit ?`,
   );
   const queue = prepareWaiting(db);
 
-  return (session, { cap, drains }, nowMs) => {
+  return ({ session, lane }, { cap, drains }, nowMs) => {
     if (cap === undefined && drains === null) return "free";
     const max = cap?.max ?? Infinity;
     const dropsOld = drains !== null || cap?.drop !== "new";
-    const waiting = findWaiting.all(session, dropsOld ? ALL : max);
+    const waiting = findWaiting.all(session, lane, dropsOld ? ALL : max);
     const excess = waiting.length - max + 1;
     // A turn that waits for a retry keeps its items.
     const free = dropsOld ? waiting.filter(({ turn }) => turn === null) : [];

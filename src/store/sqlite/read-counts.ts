@@ -1,6 +1,7 @@
 import type { Database } from "better-sqlite3";
 
 import type { Counts } from "../store.ts";
+import { HELD_SESSIONS } from "./lane.ts";
 import { IS_TOLD } from "./read-queue.ts";
 import { required } from "./row.ts";
 
@@ -22,8 +23,7 @@ export function prepareReadCounts(db: Database): { counts(): Counts } {
        (select count(*) from turn) as turns,
        (select count(*) from session) as sessions,
        (select count(*) from item indexed by item_open where settled_ms is null and state = 'queued') as queued,
-       (select count(*) from session indexed by session_ready
-         where ready_ms is not null and holder is not null) as running,
+       (select count(*) from (${HELD_SESSIONS})) as running,
        (select count(*) from run where state = 'suspended') as suspended,
        (select count(*) from item i where i.state = 'dead' and not ${IS_TOLD}) as dead,
        d.pending as delivery_pending, d.sending as delivery_sending, d.unknown as delivery_unknown,

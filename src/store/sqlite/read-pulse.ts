@@ -3,6 +3,7 @@ import type { Database } from "better-sqlite3";
 import { MAX_PULSE_RUNS, type Pulse, type RunPulse } from "../store.ts";
 import { FIRST_KEY_OF_RUN, LAST_KEY_OF_RUN } from "./keys.ts";
 import { required } from "./row.ts";
+import { HELD_SESSIONS } from "./lane.ts";
 
 interface WaitingRow {
   readonly sessions: number;
@@ -30,8 +31,8 @@ export function prepareReadPulse(db: Database): { pulse(nowMs: number): Pulse } 
                      from (select max(started_ms, coalesce(completed_ms, 0)) as moved_ms from tool_call
                            where key between ${FIRST_KEY_OF_RUN} and ${LAST_KEY_OF_RUN}
                            order by key desc limit ${CALLS_LOOKED_AT})), 0)) as movedAtMs
-     from session s indexed by session_ready join run r on r.key = s.run
-     where s.ready_ms is not null and s.holder is not null order by movedAtMs, r.key limit ?`,
+     from (${HELD_SESSIONS}) h join session s on s.key = h.key join run r on r.key = s.run
+     order by movedAtMs, r.key limit ?`,
   );
   const findUnknown = db
     .prepare<[], number | null>(

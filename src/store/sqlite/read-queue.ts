@@ -3,7 +3,17 @@ import type { Database } from "better-sqlite3";
 import type { DispatchId, ItemId, TurnId } from "../../model/ids.ts";
 import type { QueueMode } from "../../model/queue-mode.ts";
 import type { SessionKey } from "../../model/session-key.ts";
-import type { DispatchInput, ItemOutcome, ItemState, Listed, ListOptions, QueueItem } from "../store.ts";
+import type { Principal } from "../../model/principal.ts";
+import type {
+  DispatchInput,
+  ItemOutcome,
+  ItemState,
+  LeaseRequest,
+  Listed,
+  ListOptions,
+  QueueItem,
+} from "../store.ts";
+import { prepareCountOthers, toLane } from "./lane.ts";
 import { checkPage, listPage } from "./page.ts";
 import { EVENT_COLUMNS, EVENT_TABLES, type EventRow, toEvent } from "./read-events.ts";
 import { defined, parseJson, known, maybe } from "./row.ts";
@@ -61,6 +71,7 @@ export const IS_TOLD = "exists (select 1 from delegation d where d.item = i.key)
 
 export function prepareReadQueue(db: Database) {
   const sql = prepareStatements(db);
+  const countOthers = prepareCountOthers(db);
 
   return {
     pending: (session: SessionKey, { limit }: { limit?: number } = {}): QueueItem[] =>
@@ -76,9 +87,19 @@ export function prepareReadQueue(db: Database) {
         toItem,
       });
     },
-    unseenDrops: (session: SessionKey, { limit }: { limit?: number } = {}): QueueItem[] =>
-      sql.unseen.all(keyOf(session), checkPage(limit)).map(toItem),
-    nextReadyMs: (): number | undefined => sql.nextReady.get(),
+    unseenDrops: (
+      session: SessionKey,
+      { limit, principal }: { limit?: number; principal?: Principal } = {},
+    ): QueueItem[] => {
+      const of = principal === undefined ? { isAny: 1, lane: null } : { isAny: 0, lane: toLane(principal) };
+      return sql.unseen.all({ session: keyOf(session), limit: checkPage(limit), ...of }).map(toItem);
+    },
+    nextReadyMs: ({ holder, others }: Partial<LeaseRequest> = {}): number | undefined => {
+      const isFull = holder !== undefined && others !== undefined && countOthers(holder) >= others;
+      const ofOthers = isFull ? null : sql.nextReadyOfOthers.get();
+      const next = Math.min(sql.nextReady.get() ?? Infinity, ofOthers ?? Infinity);
+      return next === Infinity ? undefined : next;
+    },
     item: (id: ItemId): QueueItem | undefined => maybe(sql.item.get(id), toItem),
     outcome: (id: ItemId): ItemOutcome | undefined => maybe(sql.outcome.get(id), toOutcome),
     itemsOf(id: TurnId): QueueItem[] {
@@ -130,17 +151,25 @@ function prepareStatements(db: Database) {
              order by +key desc limit ?) w
          join item i on i.key = w.key ${ITEM_TABLES} order by i.key desc`,
     ),
-    unseen: db.prepare<[number, number], ItemRow>(
+    unseen: db.prepare<[{ session: number; limit: number; isAny: number; lane: string | null }], ItemRow>(
       `select ${ITEM_COLUMNS}
        from (select key from item indexed by item_unseen
-             where session = ? and state = 'dropped' and policy = 'summarize' and turn is null order by key limit ?) w
+             where session = @session and state = 'dropped' and policy = 'summarize' and turn is null
+               and (@isAny or lane is @lane)
+             order by key limit @limit) w
          join item i on i.key = w.key ${ITEM_TABLES} order by i.key`,
     ),
     // Skips held sessions, which are as many as there are runs.
     nextReady: db
       .prepare<[], number>(
         `select ready_ms from session indexed by session_ready
-         where ready_ms is not null and holder is null order by ready_ms limit 1`,
+         where ready_ms is not null and lane is null and holder is null order by ready_ms limit 1`,
+      )
+      .pluck(),
+    nextReadyOfOthers: db
+      .prepare<[], number | null>(
+        `select min(ready_ms) from session indexed by session_others
+         where ready_ms is not null and lane is not null and holder is null`,
       )
       .pluck(),
     turn: db.prepare<[string, string], TurnRow>(

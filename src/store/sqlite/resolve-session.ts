@@ -104,7 +104,7 @@ export function prepareInsertSession(db: Database): (session: NewSession, nowMs:
     );
     const key = Number(inserted.lastInsertRowid);
     if (head !== null) changes.session(key, "forked");
-    return { key, label, epoch: 0, head, head_id: headId, run: null, ready_ms: null };
+    return { key, label, epoch: 0, head, head_id: headId, run: null, ready_ms: null, lane: null };
   };
 }
 

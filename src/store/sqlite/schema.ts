@@ -44,6 +44,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 22, sql: tokensAndAudit() },
   { version: 23, sql: people() },
   { version: 24, sql: heldAnswers() },
+  { version: 25, sql: lanes() },
 ];
 
 function ground(): string {
@@ -786,5 +787,35 @@ create table label_origin (
   at_ms integer not null,
   primary key (session, kind, name)
 ) strict, without rowid;
+`;
+}
+
+/**
+ * Whose work waits: see lane.ts. In a session where messages of the owner wait, these are next. Only work that is open
+ * needs a lane.
+ */
+function lanes(): string {
+  return `
+alter table item add column lane text; -- the principal of its event; null: the owner
+alter table run add column lane text;
+alter table session add column lane text; -- of its run, otherwise of the message that is next
+drop index session_ready;
+create index session_ready on session (ready_ms, epoch) where ready_ms is not null and lane is null;
+create index session_others on session (lane, ready_ms, epoch) where ready_ms is not null and lane is not null;
+create index session_others_held on session (holder) where holder is not null and lane is not null;
+
+create table lane_served (
+  lane text primary key,
+  served_run integer not null -- the last run that began in it
+) strict, without rowid;
+
+update item set lane = (select nullif(principal, 'owner') from event where seq = item.event) where settled_ms is null;
+update run set lane = (select nullif(principal, 'owner') from event where seq = run.source)
+where key in (select run from session where run is not null);
+update session set lane = coalesce(
+  (select lane from run where key = session.run),
+  (select lane from item i where i.session = session.key and i.settled_ms is null and i.state = 'queued'
+   order by lane is not null, due_ms, key limit 1))
+where ready_ms is not null or run is not null;
 `;
 }

@@ -2,6 +2,7 @@
 import type { Database } from "better-sqlite3";
 
 import type { TurnId } from "../../model/ids.ts";
+import type { Lane } from "./lane.ts";
 import type { Refusal } from "./operation.ts";
 import { oncePerDatabase } from "./once.ts";
 import { prepareRecorder } from "./record-changes.ts";
@@ -21,10 +22,11 @@ export interface SessionRun {
   readonly current: number | null;
   readonly holder: string | null;
   readonly abort: string | null;
+  readonly lane: Lane;
 }
 
 export const prepareSessionRun = oncePerDatabase((db: Database) => {
-  const columns = `r.key as run, r.item, r.turn, r.turn_id, r.state, r.wait_id, s.key, s.run as current, s.holder, r.abort`;
+  const columns = `r.key as run, r.item, r.turn, r.turn_id, r.state, r.wait_id, s.key, s.run as current, s.holder, r.abort, r.lane`;
   const tables = `run r join session s on s.key = r.session`;
   const findById = db.prepare<[string], SessionRun>(`select ${columns} from ${tables} where r.id = ?`);
   const findByKey = db.prepare<[number], SessionRun>(`select ${columns} from ${tables} where r.key = ?`);

@@ -583,8 +583,14 @@ export class SqliteStore implements Store {
   }
 
   /** Ids are made here, so that a repeated call would name the same ones. */
-  #newClaim({ holder, ttlMs }: LeaseRequest): ClaimRequest {
-    return { holder, ttlMs, run: this.#mintId() as RunId, turn: this.#mintId() as TurnId };
+  #newClaim({ holder, ttlMs, others }: LeaseRequest): ClaimRequest {
+    return {
+      holder,
+      ttlMs,
+      others: others ?? null,
+      run: this.#mintId() as RunId,
+      turn: this.#mintId() as TurnId,
+    };
   }
 }
 
