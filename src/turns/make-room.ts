@@ -118,7 +118,7 @@ function isFirst({ claim }: RunWork): boolean {
 
 const TOO_LONG =
   "I stopped here: this message and the material I read for it exceed my context window, even without earlier messages. " +
-  "Send less at once, or use a profile with a larger `contextWindow`.";
+  "Split the message, or use a profile with a larger `contextWindow`.";
 
 /** The length to which results are cut that the model has already used, in characters. */
 export const OLD_RESULT_LENGTH = 300;

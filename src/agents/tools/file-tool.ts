@@ -69,14 +69,14 @@ function pathOf(params: Readonly<Record<string, unknown>>): string {
 const LOOK_FIRST = "Use List or Glob to see which files exist.";
 
 const KNOWN: Readonly<Record<string, { readonly message: string; readonly hint: string }>> = {
-  EACCES: { message: "permission denied", hint: "Use a file that this agent may read or write." },
+  EACCES: { message: "permission denied", hint: "Choose a file this agent can access." },
   EEXIST: { message: "it already exists", hint: LOOK_FIRST },
-  EISDIR: { message: "it is a folder", hint: "Give the path of a file; List shows the files in a folder." },
+  EISDIR: { message: "it is a folder", hint: "Pass a file path; List shows a folder's files." },
   ELOOP: { message: "it was replaced by a link during the call", hint: "Try again." },
   ENAMETOOLONG: { message: "the name is too long", hint: "Choose a shorter name." },
   ENOENT: { message: "no such file or folder", hint: LOOK_FIRST },
-  ENOSPC: { message: "the disk is full", hint: "Delete files that are not needed, or tell the user." },
-  ENOTDIR: { message: "a part of the path is not a folder", hint: LOOK_FIRST },
+  ENOSPC: { message: "the disk is full", hint: "Delete unneeded files, or tell the user." },
+  ENOTDIR: { message: "part of the path is not a folder", hint: LOOK_FIRST },
   EPERM: { message: "operation not permitted", hint: "Use another file." },
   EROFS: { message: "the disk is read-only", hint: "Write to another folder." },
 };

@@ -140,7 +140,7 @@ class Search {
 }
 
 function notSearched({ shown }: ConfinedPath, why: string): CortexError {
-  return new CortexError("tool_failed", `${JSON.stringify(shown)} was not searched: it ${why}`, {
-    hint: "Search another file, or use a program with Bash.",
+  return new CortexError("tool_failed", `Cannot search ${JSON.stringify(shown)}: it ${why}`, {
+    hint: "Search another file, or use a Bash command.",
   });
 }

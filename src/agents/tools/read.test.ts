@@ -94,7 +94,7 @@ test("a file of gigabytes is read without being held in memory", async () => {
 test.each([
   ["a folder", { path: "." }, "tool_failed", "is a folder, not a file"],
   ["nothing", { path: "none" }, "tool_failed", 'Cannot use "none": no such file or folder'],
-  ["a path below a file", { path: "text/x" }, "tool_failed", "a part of the path is not a folder"],
+  ["a path below a file", { path: "text/x" }, "tool_failed", "part of the path is not a folder"],
   ["a binary file", { path: "binary" }, "tool_failed", '"binary" is a binary file of 3 bytes'],
   [
     "a line past the end",

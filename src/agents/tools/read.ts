@@ -56,7 +56,7 @@ function describe({ bytes, complete }: LinesFrom, offset: number, limit: number)
 
 function binary({ shown }: ConfinedPath, size: number): CortexError {
   return new CortexError("tool_failed", `${JSON.stringify(shown)} is a binary file of ${size} bytes`, {
-    hint: "Read only shows text. Use a program for this format, or Stat.",
+    hint: "Read supports only text. Use a program for this format, or Stat.",
   });
 }
 

@@ -217,7 +217,7 @@ test("a star in the name of a host is not the star of a pattern", async () => {
 });
 
 test("a name without an address is an error that says so", async () => {
-  const missing = { code: "tool_failed", message: 'No address found for the host "gone.example"' };
+  const missing = { code: "tool_failed", message: 'Cannot resolve host "gone.example"' };
   await expect(find("http://gone.example/", [["*"]], resolver({ "gone.example": [] }))).rejects.toMatchObject(
     missing,
   );

@@ -44,7 +44,7 @@ export function parseUrl(text: string, base?: URL): URL {
   const url = URL.parse(text, base?.href);
   if (url !== null) return url;
   throw new CortexError("tool_input_invalid", `${quote(text)} is not a URL`, {
-    hint: "Give a complete URL, like https://example.com/page.",
+    hint: "Pass a complete URL, such as https://example.com/page.",
   });
 }
 
@@ -64,7 +64,7 @@ function nameIn({ hostname, href }: URL): string {
   const name = hostname.replace(/\.$/, "");
   if (name !== "") return name;
   throw new CortexError("tool_input_invalid", `${quote(href)} has no host`, {
-    hint: "Give a complete URL, like https://example.com/page.",
+    hint: "Pass a complete URL, such as https://example.com/page.",
   });
 }
 
@@ -107,8 +107,8 @@ function notPublic(host: string, address: string): CortexError {
 }
 
 function notFound(host: string, cause?: unknown): CortexError {
-  return new CortexError("tool_failed", `No address found for the host ${quote(host)}`, {
-    hint: "Check its spelling.",
+  return new CortexError("tool_failed", `Cannot resolve host ${quote(host)}`, {
+    hint: "Check the host's spelling.",
     cause,
   });
 }

@@ -244,7 +244,7 @@ test.each([
   await using played = await playWeb(site);
   await expect(fetchPage(played, "http://example.com")).rejects.toMatchObject({
     code: "tool_failed",
-    message: expect.stringContaining('The host "example.com" did not answer'),
+    message: expect.stringContaining('No response from host "example.com"'),
   });
 });
 

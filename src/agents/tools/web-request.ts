@@ -63,7 +63,7 @@ export async function requestPage(
     url = parseUrl(location, url);
   }
   throw new CortexError("tool_failed", `Too many redirects (limit ${MAX_REDIRECTS})`, {
-    hint: "Give the URL of the page itself.",
+    hint: "Pass the page's final URL.",
   });
 }
 
@@ -132,8 +132,8 @@ async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
 
 function noAnswer(host: string, cause: unknown): CortexError {
   const why = cause instanceof Error && "code" in cause ? String(cause.code) : String(cause);
-  return new CortexError("tool_failed", `The host "${host}" did not answer: ${why}`, {
-    hint: "Check the URL, or try again later.",
+  return new CortexError("tool_failed", `No response from host "${host}": ${why}`, {
+    hint: "Check the URL, or retry later.",
     cause,
   });
 }

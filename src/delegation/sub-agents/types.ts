@@ -36,7 +36,7 @@ const BUILT_IN: readonly SubAgentType[] = [
   {
     name: "explore",
     label: "Explorer",
-    description: "Searches files quickly: where something is, how a codebase is structured. Read-only.",
+    description: "Finds files quickly and explains how a codebase is structured. Read-only.",
     tools: READ_ONLY,
     maxTurns: 6,
     timeoutMs: DEFAULT_TIMEOUT_MS,
@@ -53,7 +53,7 @@ const BUILT_IN: readonly SubAgentType[] = [
   {
     name: "plan",
     label: "Planner",
-    description: "Works out a detailed plan without carrying it out. Read-only.",
+    description: "Writes a detailed plan without executing it. Read-only.",
     tools: READ_ONLY,
     maxTurns: 8,
     timeoutMs: DEFAULT_TIMEOUT_MS,

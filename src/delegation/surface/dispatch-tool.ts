@@ -201,7 +201,7 @@ function agentOfNew(key: SessionKey | undefined): AgentId | undefined {
   if (parsed.kind === "label") return undefined;
   if (parsed.kind === "subagent") return parsed.agent;
   throw new CortexError("session_unknown", `Unknown session ${JSON.stringify(key)}`, {
-    hint: "Give the session of an earlier worker or a label of your own, or omit `session`.",
+    hint: "Pass an earlier worker's session or a new label, or omit `session`.",
   });
 }
 
