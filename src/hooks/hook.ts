@@ -67,7 +67,7 @@ export interface HookSelf {
   readonly id: string;
   readonly name: string;
   readonly created_at: number;
-  /** How often it has fired. */
+  /** Number of times it fired. */
   readonly trigger_count: number;
   readonly last_triggered: number | null;
   /** The file's export `config`. */

@@ -84,7 +84,7 @@ test("a model that does not answer with JSON is asked once more, and both are pa
     costUsd: 0.8,
   });
   await expect(openLlm(["well", "hm"]).llm("x", { json: true }, signal)).rejects.toThrow(
-    "did not answer with JSON: hm",
+    "returned invalid JSON: hm",
   );
 });
 

@@ -52,7 +52,7 @@ function toMs(moment: Moment | undefined): number | undefined {
   const ms = new Date(moment).getTime();
   if (!Number.isNaN(ms)) return ms;
   throw new CortexError("hook_failed", `Invalid time ${JSON.stringify(moment)}`, {
-    hint: "Give `since` and `until` as a Date, as milliseconds, or as a string such as 2026-11-15.",
+    hint: "Pass `since` and `until` as a Date, milliseconds, or a string such as 2026-11-15.",
   });
 }
 
@@ -206,14 +206,14 @@ function overspent(limitUsd: number): CortexError {
 }
 
 function notJson(text: string): CortexError {
-  return new CortexError("hook_failed", `The model did not answer with JSON: ${text.slice(0, 200)}`, {
+  return new CortexError("hook_failed", `The model returned invalid JSON: ${text.slice(0, 200)}`, {
     hint: "Describe the expected JSON in the prompt, or set another `hooks.profile`.",
   });
 }
 
 function noAnswer(profile: string, isAborted: boolean): CortexError {
   const why = isAborted ? "it timed out" : "it tried to call a tool";
-  return new CortexError("hook_failed", `The model of profile ${profile} gave no answer: ${why}`, {
+  return new CortexError("hook_failed", `The model of profile ${profile} returned no answer: ${why}`, {
     hint: "Ask a shorter question, or set another `hooks.profile`.",
   });
 }

@@ -215,7 +215,7 @@ function nextChange({ store }: Ports, signal: AbortSignal): Promise<void> {
 
 function requireTurn(turn: TurnId | undefined): TurnId {
   if (turn !== undefined) return turn;
-  throw new CortexError("request_invalid", "Missing relay or turn to add the agent to", {
+  throw new CortexError("request_invalid", "Missing relay or turn for the agent", {
     hint: "Pass the id of a relay or a turn.",
   });
 }

@@ -30,7 +30,7 @@ export function openRelay(ports: Ports): OpenFeature {
     try {
       if (await hasWork(ports)) await relays.open();
     } catch (error) {
-      log(`Relays could not be continued: ${String(error)}`);
+      log(`Cannot continue relays: ${String(error)}`);
     }
   }
 
@@ -38,7 +38,7 @@ export function openRelay(ports: Ports): OpenFeature {
     try {
       (await relays.open()).filesChanged(files);
     } catch (error) {
-      log(`Relay files could not be read: ${String(error)}`);
+      log(`Cannot read relay files: ${String(error)}`);
     }
   }
 

@@ -136,7 +136,7 @@ export interface StoredHook {
   readonly consecutiveErrors: number;
   /** When its circuit opened. A failed try resets it. */
   readonly openedAtMs: number | undefined;
-  /** How often it has fired. */
+  /** Number of times it fired. */
   readonly triggers: number;
   readonly triggeredAtMs: number | undefined;
   /** When it last finished judging an event. */

@@ -67,7 +67,7 @@ async function findHook(name: string, catalogue: Catalogue, store: Store): Promi
   if (stored === undefined) throw hookUnknown(name);
   const why = stored.present ? (stored.error ?? "written by an agent and disabled") : "its file is gone";
   throw new CortexError("hook_failed", `Hook ${name} cannot run: ${why}`, {
-    hint: "Read its file in the folder hooks/, fix or enable it, and try again.",
+    hint: "Check its file in hooks/, fix or enable it, then retry.",
   });
 }
 

@@ -156,7 +156,7 @@ function eventOf(given: Invocation): object {
   const isDescribed = Object.values(described).some((value) => value !== undefined);
   if (eventId !== undefined && !isDescribed) return { eventId };
   if (eventId === undefined && described.channel !== undefined) return { event: described };
-  throw new CortexError("usage", "Expected exactly one event to test the hook on", {
+  throw new CortexError("usage", "Expected exactly one test event", {
     hint: "Choose one with --event <id>, or describe one with --channel and --content.",
   });
 }

@@ -25,7 +25,7 @@ const Hook = z.object({
   origin: z.enum(["person", "agent"]).describe("Its author."),
   error: z.string().nullable(),
   filter: z.unknown(),
-  triggers: z.number().describe("How often it has fired."),
+  triggers: z.number().describe("Number of times it fired."),
   triggeredAt: time.nullable(),
   lastRunAt: time.nullable(),
   openedAt: time.nullable(),
@@ -44,13 +44,13 @@ export const HookRun = z.object({
   hook: z.string(),
   eventId: z.string(),
   fired: z.boolean(),
-  exclusive: z.boolean().describe("It silences the default hooks for its event."),
+  exclusive: z.boolean().describe("Suppresses the default hooks for its event."),
   result: z.unknown(),
   error: z.string().nullable(),
   skipped: z
     .string()
     .nullable()
-    .describe("Why the hook was not asked: paused, or a scheduled time has passed."),
+    .describe("Why the hook was skipped: paused, or its scheduled time has passed."),
   llmCalls: z.number(),
   costUsd: z.number().nullable(),
   startedAt: time,

@@ -82,8 +82,7 @@ function createTool(use: () => HookActions): Tool {
 function listTool(use: () => HookActions): Tool {
   return defineTool({
     name: "list_hooks",
-    description:
-      "Lists the hooks: what each does, whether it is active, how often it has fired, its last error.",
+    description: "Lists hooks with their purpose, state, trigger count and last error.",
     parameters: z.strictObject({}),
     writes: false,
     repeatable: true,
@@ -149,13 +148,9 @@ function isOfAgent({ origin, present }: StoredHook): boolean {
 }
 
 function tooMany(): CortexError {
-  return new CortexError(
-    "limit_invalid",
-    `Agents have already written ${MAX_HOOKS_OF_AGENTS} hooks, the maximum`,
-    {
-      hint: "Ask the owner to delete some of them in the folder hooks/.",
-    },
-  );
+  return new CortexError("limit_invalid", `Agents have written the maximum of ${MAX_HOOKS_OF_AGENTS} hooks`, {
+    hint: "Ask the owner to delete some of them in hooks/.",
+  });
 }
 
 function describe({ name, state, mode, origin, description, triggers, error }: StoredHook): string {

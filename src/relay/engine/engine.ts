@@ -54,7 +54,7 @@ export class Engine implements AsyncDisposable {
       round: () => this.#look(),
       listen: (wake) => store.onWake("queue", wake),
       pollMs,
-      onProblem: (error) => log(`Relays will be retried: ${String(error)}`),
+      onProblem: (error) => log(`Cannot run relays; retrying: ${String(error)}`),
     });
   }
 
@@ -90,7 +90,7 @@ export class Engine implements AsyncDisposable {
       (error: unknown) => {
         this.#end(id);
         if (this.#isClosed) return;
-        this.#ports.log(`Relay ${id} will be retried: ${String(error)}`);
+        this.#ports.log(`Cannot continue relay ${id}; retrying: ${String(error)}`);
         this.#resting.add(id);
         setTimeout(() => {
           this.#resting.delete(id);

@@ -48,7 +48,7 @@ export class SessionScriptsOnFile implements AsyncDisposable {
       await runner.start();
       return runner;
     } catch (error) {
-      this.#ports.log(`Session scripts do not run: ${String(error)}`);
+      this.#ports.log(`Cannot run session scripts: ${String(error)}`);
       return undefined;
     }
   }

@@ -75,7 +75,7 @@ async function depthOf(session: SessionKey, relays: Pick<Relays, "get">): Promis
   const depth = Number(parent?.metadata?.["depth"] ?? 0) + 1;
   if (depth < MAX_RELAY_DEPTH) return depth;
   throw new CortexError("tool_input_invalid", `Relays cannot be nested more than ${MAX_RELAY_DEPTH} deep`, {
-    hint: "Do the work in this step, or leave it to the agent after you.",
+    hint: "Do the work in this step, or leave it to the next agent.",
   });
 }
 

@@ -22,7 +22,7 @@ export class WatchedRelayConfig implements AsyncDisposable {
   /** `files` are those known to have changed. Works before the first use too. */
   lookAgain(files: readonly string[] = []): void {
     const looked = this.#watching?.then((watch) => watch.check()) ?? this.#lookFirst(files);
-    looked.catch((error: unknown) => this.#ports.log(`Relay files could not be read: ${String(error)}`));
+    looked.catch((error: unknown) => this.#ports.log(`Cannot read relay files: ${String(error)}`));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -69,9 +69,7 @@ export class WatchedRelayConfig implements AsyncDisposable {
     const { admin } = settings.config();
     const notices = admin === undefined ? [] : noticesTo({ ...admin }, text, mintId);
     for (const notice of notices) {
-      store.outbox
-        .notify(notice)
-        .catch((error: unknown) => log(`The owner could not be notified: ${String(error)}`));
+      store.outbox.notify(notice).catch((error: unknown) => log(`Cannot notify the owner: ${String(error)}`));
     }
   }
 }
