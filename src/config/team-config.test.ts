@@ -122,13 +122,13 @@ chief_of_staff_project: [a, b]
   expect(await problemsIn(yaml, { flags, environment: { CORTEX_DAILY_REVIEW: "soon" } })).toEqual([
     "config.yaml:7:1 chief_of_staff_project: expected a single value. Write one `key: value` per line, and quote strings with special characters.",
     'config.yaml:5:1 team_dri: unknown setting. Did you mean "team_dir"?',
-    'config.yaml:6:1 team_dir: invalid path "~bob/team". Write a folder, such as ~/cortex-team.',
-    'flag --heartbeat-minutes heartbeat_minutes: expected 1 to 1440 minutes, got "1441". Write the minutes between heartbeats, such as 15.',
-    'config.yaml:1:1 heartbeat_minutes: expected 1 to 1440 minutes, got "15m". Write the minutes between heartbeats, such as 15.',
-    'config.yaml:2:1 daily_briefing: invalid time of day "9:00". Write a time such as "09:00", or off.',
-    'environment CORTEX_DAILY_REVIEW daily_review: invalid time of day "soon". Write a time such as "09:00", or off.',
-    'config.yaml:3:1 daily_review: invalid time of day "24:00". Write a time such as "09:00", or off.',
-    'config.yaml:4:1 telegram_chat_id: invalid Telegram chat id "my chat". Write its number, such as "123456789" or "-1001234567890", or "" for none.',
+    'config.yaml:6:1 team_dir: invalid path "~bob/team". Use a folder path, such as ~/cortex-team.',
+    'flag --heartbeat-minutes heartbeat_minutes: expected 1 to 1440 minutes, got "1441". Use a number of minutes, such as 15.',
+    'config.yaml:1:1 heartbeat_minutes: expected 1 to 1440 minutes, got "15m". Use a number of minutes, such as 15.',
+    'config.yaml:2:1 daily_briefing: invalid time of day "9:00". Use a time such as "09:00", or off.',
+    'environment CORTEX_DAILY_REVIEW daily_review: invalid time of day "soon". Use a time such as "09:00", or off.',
+    'config.yaml:3:1 daily_review: invalid time of day "24:00". Use a time such as "09:00", or off.',
+    'config.yaml:4:1 telegram_chat_id: invalid Telegram chat id "my chat". Use its number, such as "123456789" or "-1001234567890", or "" for none.',
   ]);
 });
 

@@ -71,12 +71,12 @@ export function isNever(time: string): boolean {
 
 function checkPath(text: string): ReturnType<Check> {
   if (!text.includes("\0") && !/^~[^/]/.test(text)) return undefined;
-  return { message: `invalid path ${quote(text)}`, hint: "Write a folder, such as ~/cortex-team." };
+  return { message: `invalid path ${quote(text)}`, hint: "Use a folder path, such as ~/cortex-team." };
 }
 
 function checkSwitch(text: string): ReturnType<Check> {
   if (text === "true" || text === "false") return undefined;
-  return { message: `expected true or false, got ${quote(text)}`, hint: "Write true or false." };
+  return { message: `expected true or false, got ${quote(text)}`, hint: "Use true or false." };
 }
 
 function checkMinutes(text: string): ReturnType<Check> {
@@ -84,7 +84,7 @@ function checkMinutes(text: string): ReturnType<Check> {
   if (minutes >= 1 && minutes <= MAX_HEARTBEAT_MINUTES) return undefined;
   return {
     message: `expected 1 to ${MAX_HEARTBEAT_MINUTES} minutes, got ${quote(text)}`,
-    hint: "Write the minutes between heartbeats, such as 15.",
+    hint: "Use a number of minutes, such as 15.",
   };
 }
 
@@ -92,7 +92,7 @@ function checkTime(text: string): ReturnType<Check> {
   if (isNever(text) || /^([01]\d|2[0-3]):[0-5]\d$/.test(text)) return undefined;
   return {
     message: `invalid time of day ${quote(text)}`,
-    hint: `Write a time such as "09:00", or ${NEVER}.`,
+    hint: `Use a time such as "09:00", or ${NEVER}.`,
   };
 }
 
@@ -101,6 +101,6 @@ function checkChat(text: string): ReturnType<Check> {
   if (/^(-?\d{1,20}|@\w{1,64}|)$/.test(text)) return undefined;
   return {
     message: `invalid Telegram chat id ${quote(text)}`,
-    hint: 'Write its number, such as "123456789" or "-1001234567890", or "" for none.',
+    hint: 'Use its number, such as "123456789" or "-1001234567890", or "" for none.',
   };
 }

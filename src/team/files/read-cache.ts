@@ -157,7 +157,7 @@ function fromFailure<Value>(cause: unknown): ReadFile<Value> {
     line: 1,
     rule: "file-unreadable",
     message: `cannot read the file (${codeOf(cause) ?? String(cause)})`,
-    hint: "Give the account that runs Cortex read permission.",
+    hint: "Grant read permission to the account that runs Cortex.",
   });
 }
 

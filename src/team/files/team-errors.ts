@@ -19,7 +19,7 @@ export function teamMissing(folder: string, cause?: unknown): CortexError {
 
 export function unreadable(path: string, why: string, cause?: unknown): CortexError {
   return new CortexError("team_unreadable", `Cannot read ${path}: ${why}`, {
-    hint: "Check that it is UTF-8 text and its permissions; `cortex team lint` lists all such files.",
+    hint: "Check its encoding (UTF-8) and permissions; `cortex team lint` lists all such files.",
     cause,
   });
 }
@@ -61,7 +61,7 @@ export function fileMissing(path: string): CortexError {
 
 export function fileBusy(path: string): CortexError {
   return new CortexError("state_conflict", `Another program keeps changing ${path}`, {
-    hint: "Try again when the other program is done.",
+    hint: "Retry once the other program has finished.",
     transient: true,
   });
 }

@@ -86,7 +86,7 @@ export function folderUnreadable(file: string, code: string): TeamProblem {
     line: 1,
     rule: "file-unreadable",
     message: `cannot read the folder (${code})`,
-    hint: "Give the account that runs Cortex read permission.",
+    hint: "Grant read permission to the account that runs Cortex.",
   };
 }
 

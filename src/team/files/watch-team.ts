@@ -48,7 +48,7 @@ export async function watchTeam(
   function lookSoon(): void {
     if (isClosed) return;
     looking ??= look()
-      .catch((error: unknown) => log(`Checking the team's files failed; retrying later: ${String(error)}`))
+      .catch((error: unknown) => log(`Cannot check the team's files; retrying: ${String(error)}`))
       .finally(() => {
         looking = undefined;
         if (touched.size > 0) lookSoon();

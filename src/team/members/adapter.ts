@@ -185,7 +185,7 @@ async function promptHook(project: string): Promise<Change> {
 /** A line break in a path would break the text and the script. */
 function requirePrintable(folder: string): void {
   if (!/\p{Cc}/u.test(folder)) return;
-  throw new CortexError("request_invalid", `The path ${JSON.stringify(folder)} has control characters`, {
+  throw new CortexError("request_invalid", `The path ${JSON.stringify(folder)} contains control characters`, {
     hint: "Rename the folder.",
   });
 }

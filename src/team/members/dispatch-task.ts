@@ -60,7 +60,7 @@ export function memberOf(name: string, team: Team): TeamMember {
 }
 
 function hasLeft(slug: string): CortexError {
-  return new CortexError("state_conflict", `${slug} is inactive and takes no tasks`, {
+  return new CortexError("state_conflict", `${slug} is inactive and cannot take tasks`, {
     hint: "To bring a member back, set `status: active` in its note.",
   });
 }

@@ -156,7 +156,7 @@ async function checkProject(project: string): Promise<void> {
     why = code === "ENOENT" ? "does not exist" : `is not accessible (${code})`;
   }
   throw new CortexError("request_invalid", `The project ${project} ${why}`, {
-    hint: "Pass the folder that the member works in with --project, and create it first if it is new.",
+    hint: "Pass the member's folder with --project; create it first if necessary.",
   });
 }
 

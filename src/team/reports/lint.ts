@@ -61,7 +61,7 @@ function problemsOfWhole(team: Team): TeamProblem[] {
         line: fieldLine(team, notePath, "name"),
         rule: "name-doubled",
         message: `the names of ${[first?.slug, slug].join(" and ")} both yield the slug "${name}"`,
-        hint: "Rename one of them; until then their folders tell them apart.",
+        hint: "Rename one of them; until then, their folders distinguish them.",
       });
   for (const { notePath, note } of members)
     if (note.name !== "" && slugOf(note.name) === undefined)

@@ -22,8 +22,5 @@ export const TEAM_OPTIONS: Options = [
     "--chief-of-staff-project <folder>",
     "Coordinator's project (env CORTEX_CHIEF_OF_STAFF_PROJECT, default: the team directory)",
   ],
-  [
-    "--adopt <boolean>",
-    "Run members whose notes name no runner: true or false (env CORTEX_ADOPT, default false)",
-  ],
+  ["--adopt <boolean>", "Run members without a runner: true or false (env CORTEX_ADOPT, default false)"],
 ];

@@ -7,17 +7,20 @@ const stamp = z.string().describe("Local time without a zone, as in 2026-03-28T1
 
 const Task = z.object({
   title: z.string(),
-  ordinal: z.number().describe("Counts tasks with the same title from 1."),
+  ordinal: z.number().describe("Position among tasks with the same title, from 1."),
   status: z.enum(["ready", "in-progress", "done"]).nullable().describe("Null: statusText is invalid."),
   statusText: z.string(),
   started: stamp.nullable(),
   completed: stamp.nullable(),
-  forMs: z.number().nullable().describe("How long it has been in progress."),
+  forMs: z.number().nullable().describe("Time in progress, in ms."),
   template: z.string().nullable().describe("The template of the relay that the task runs as."),
   external: z.string().nullable().describe("The task file of another runner that the task mirrors."),
   body: z.string(),
   summary: z.string().nullable(),
-  flag: z.object({ reason: z.string(), since: stamp }).nullable().describe("Why work on it has stopped."),
+  flag: z
+    .object({ reason: z.string(), since: stamp })
+    .nullable()
+    .describe("Why it is blocked, and since when."),
   line: z.number().describe("The line of its heading in the file."),
 });
 const Member = z.object({

@@ -99,14 +99,14 @@ function readingTools(team: OpenTeam): Tool[] {
       ...reading,
       name: "briefing",
       description:
-        "Returns the facts of the morning briefing, computed from the files: who is fresh; what is in progress, blocked, coming up.",
+        "Returns the facts of the morning briefing from the files: fresh members; work in progress, blocked and upcoming.",
       run: async () => ({ text: (await (await team()).briefing()).text }),
     }),
     defineTool({
       ...reading,
       name: "review",
       description:
-        "Returns the facts of the evening review, computed from the files: done today, blocked, planned for tomorrow.",
+        "Returns the facts of the evening review from the files: done today, blocked, planned for tomorrow.",
       run: async () => ({ text: (await (await team()).review()).text }),
     }),
   ];
@@ -211,7 +211,7 @@ async function checkPerson(context: ToolContext, ports: Ports): Promise<void> {
   if (await isByPerson(context, ports)) return;
   throw new CortexError(
     "tool_input_invalid",
-    "Only a person can request this, and the message is not from a person",
+    "Only a person can request this; this message is not from one",
     {
       hint: "Tell the owner what you would do, and do it when they ask for it.",
     },
@@ -225,7 +225,7 @@ function ownTasks(): CortexError {
 }
 
 function notOnTask(): CortexError {
-  return new CortexError("tool_input_invalid", "You are not working on a task, so there is nothing to flag", {
+  return new CortexError("tool_input_invalid", "No task in progress, so nothing to flag", {
     hint: "Report the problem in your answer instead.",
   });
 }

@@ -154,7 +154,7 @@ async function askCoordinator(notices: readonly Notice[], place: Workplace): Pro
   if (sent.length === 0 || target !== undefined) return;
   logAnswers(sent, place).catch((error: unknown) => {
     if (!place.closing.aborted)
-      place.log(`Cannot deliver the coordinator's answer; it is only in its session: ${String(error)}`);
+      place.log(`Cannot deliver the coordinator's answer; it remains in its session: ${String(error)}`);
   });
 }
 
