@@ -13,7 +13,7 @@ export const ACCESS: readonly Command[] = [
     commands: [
       {
         usage: "list",
-        about: "List tokens and when each was used",
+        about: "List tokens with their last use",
         examples: ["cortex tokens list", "cortex tokens list --json"],
         options: [LIMIT],
         run: async (given) => (await import("./token-commands.ts")).listTokens(given),
@@ -42,7 +42,7 @@ export const ACCESS: readonly Command[] = [
         usage: "rotate",
         about: "Replace the main token",
         details:
-          "The old one is void at once, and browsers are logged out. Commands on this machine find the new one by themselves.",
+          "The old one is void at once, and browsers are logged out. Commands on this machine pick up the new one automatically.",
         examples: ["cortex tokens rotate"],
         run: async (given) => (await import("./token-commands.ts")).rotateMainToken(given),
       },
@@ -50,7 +50,7 @@ export const ACCESS: readonly Command[] = [
   },
   {
     usage: "audit",
-    about: "List decisions and changes of rights",
+    about: "List decisions and permission changes",
     details: "`cortex verify` checks that no entry was changed or removed.",
     group: "Look",
     examples: ["cortex audit", "cortex audit --since 7d", "cortex audit --person ada --json"],

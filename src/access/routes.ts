@@ -65,7 +65,7 @@ export const accessRoutes = [
     method: "get",
     path: "/api/audit",
     needs: "read",
-    summary: "List decisions and changes of rights",
+    summary: "List decisions and permission changes",
     query: AuditQuery,
     answers: { 200: schemas.Audit },
     async handle({ query: { since, ...query } }, { cortex: { store } }) {

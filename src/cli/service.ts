@@ -157,7 +157,7 @@ async function readOurs({ path }: ServiceFile): Promise<string | undefined> {
   }
   if (content.includes(MARK)) return content;
   throw new CortexError("state_conflict", `${path} was not written by Cortex`, {
-    hint: "Move it away if you do not need it, then try again.",
+    hint: "If you do not need it, move it away, then retry.",
   });
 }
 

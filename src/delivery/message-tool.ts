@@ -100,7 +100,7 @@ function checkExtras(params: z.output<typeof parameters>): void {
   throw new CortexError(
     "delivery_refused",
     `Not supported on the channel "${params.channel}": ${wanted.join(", ")}`,
-    { hint: "Nothing was sent. Say it in the text instead." },
+    { hint: "Nothing was sent. Put it in the text instead." },
   );
 }
 

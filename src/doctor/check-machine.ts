@@ -105,7 +105,7 @@ export async function checkDisk(home: string, largeWalBytes = LARGE_WAL_BYTES): 
   return [
     freeBytes >= LOW_DISK_BYTES
       ? ok("disk", message)
-      : warn("disk", message, "Free up space: on a full disk, Cortex accepts nothing new."),
+      : warn("disk", message, "Free up space; on a full disk, Cortex rejects new work."),
     ...(walBytes <= largeWalBytes ? [] : [await checkWal(home, walBytes)]),
   ];
 }

@@ -117,7 +117,7 @@ function channelOwn(channel: string): CortexError {
 
 function placeMissing(kind: PlaceKind): CortexError {
   return new CortexError("event_invalid", `Missing \`place\`: the event is from a ${kind}`, {
-    hint: "Give the id of the place on its platform.",
+    hint: "Set `place` to its id on the platform.",
   });
 }
 

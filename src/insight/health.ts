@@ -145,7 +145,7 @@ function* machine({ disk, memory }: Measures): Generator<HealthProblem> {
   if (disk.freeBytes < LOW_DISK_BYTES) {
     yield {
       problem: `Low disk space: ${mebibytes(disk.freeBytes)} free`,
-      hint: "Free up space: on a full disk, Cortex accepts nothing new.",
+      hint: "Free up space; on a full disk, Cortex rejects new work.",
     };
   }
   if (disk.walBytes > LARGE_WAL_BYTES) {

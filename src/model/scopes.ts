@@ -59,7 +59,7 @@ function checkScope(scope: string): Scope {
 
 export function scopeMissing({ token }: Pick<Caller, "token">, scope: string): CortexError {
   return new CortexError("scope_missing", `The token "${token ?? ""}" lacks the scope ${scope}`, {
-    hint: `Create a token that has it: \`cortex tokens create <name> --can ${scope}\`.`,
+    hint: `Create a token with it: \`cortex tokens create <name> --can ${scope}\`.`,
   });
 }
 

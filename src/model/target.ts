@@ -40,12 +40,12 @@ export function parseRoute(route: RouteWish): Target | undefined {
 function conflict(route: RouteWish, named: readonly (keyof RouteWish)[]): CortexError {
   const given = named.map((field) => `${field} "${String(route[field])}"`).join(" and ");
   return new CortexError("target_conflict", `Expected one target, got ${given}`, {
-    hint: "Give only one of thread, session and persona.",
+    hint: "Pass only one of thread, session and persona.",
   });
 }
 
 function empty(field: string): CortexError {
   return new CortexError("target_invalid", `Empty \`${field}\` in the route`, {
-    hint: "Leave it out to use the default session.",
+    hint: "Omit it to use the default session.",
   });
 }

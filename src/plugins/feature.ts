@@ -19,7 +19,7 @@ export const plugins: Feature = {
       // Before any turn runs: an agent without a sandbox could change a plugin that has no pin yet.
       recover: pinNamed,
       configChanged() {
-        pinNamed().catch((error: unknown) => ports.log(`Plugins could not be checked: ${String(error)}`));
+        pinNamed().catch((error: unknown) => ports.log(`Cannot check plugins: ${String(error)}`));
       },
     };
   },

@@ -71,7 +71,7 @@ export function findMainSession(persona: PersonaId, config: Config): SessionKey 
 
 function smartUnconfigured(): CortexError {
   return new CortexError("smart_unconfigured", "Smart routing is not configured", {
-    hint: "Name a session, a thread or a persona instead, and leave `smart` out.",
+    hint: "Target a session, thread or persona instead of `smart`.",
   });
 }
 
@@ -94,7 +94,7 @@ function personaWithoutAgent(persona: string): CortexError {
     "persona_unknown",
     `Persona "${persona}" has no main session because no agent uses it`,
     {
-      hint: "Give it a `mainSession`, or give an agent this persona, in cortex.json.",
+      hint: "In cortex.json, set its `mainSession` or assign the persona to an agent.",
     },
   );
 }

@@ -64,7 +64,7 @@ export interface NewAuditEntry {
   /** Who decided. `cortex`: nobody did, in time. */
   readonly principal: string;
   readonly kind: AuditKind;
-  /** The id or name of what it is about. */
+  /** Id or name of the affected object. */
   readonly object: string;
   readonly detail: Json;
 }

@@ -348,7 +348,7 @@ function checkSize(text: string, what: string): string {
     "message_too_large",
     `${what} has ${bytes} bytes; the limit is ${MAX_MESSAGE_BYTES}`,
     {
-      hint: "Put the rest into a file and refer to it.",
+      hint: "Put the rest in a file and link to it.",
     },
   );
 }

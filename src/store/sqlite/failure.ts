@@ -25,7 +25,7 @@ export function storeFailure(cause: unknown, where: string): Error {
   }
   if (code.startsWith("SQLITE_BUSY")) {
     return new CortexError("store_locked", `${where} is locked by another program`, {
-      hint: "Close the program that has the database open, then try again.",
+      hint: "Close that program, then retry.",
       transient: true,
       cause,
     });

@@ -65,7 +65,7 @@ export function prepareReadChanges(db: Database) {
 function checkSeq(seq: number): number {
   if (Number.isSafeInteger(seq) && seq >= 0) return seq;
   throw new CortexError("request_invalid", `Invalid change number ${seq}`, {
-    hint: "Give the number of the last change you have seen, or 0 for all that are kept.",
+    hint: "Pass the number of the last change you saw, or 0 for all.",
   });
 }
 

@@ -55,7 +55,7 @@ function search(request: SearchRequest): SearchHit[] {
 function query(database: Database, sql: string, params: readonly SqlValue[], maxRows: number): Row[] {
   // ATTACH would open another file, and some pragmas change the connection, so only queries are allowed.
   const leading = /^(?:\s|--[^\n]*(?:\n|$)|\/\*[\s\S]*?\*\/)*(select|with|values)\b/i;
-  if (!leading.test(sql)) throw refused("it does not begin with select, with or values");
+  if (!leading.test(sql)) throw refused("it must start with select, with or values");
   const statement = prepare(database, sql);
   if (!statement.reader || !statement.readonly) throw refused("it would change data");
   const rows: Row[] = [];

@@ -160,7 +160,7 @@ export class Reader {
 
 function failed(why: string, cause: unknown): CortexError {
   return new CortexError("query_failed", `The query failed: ${why}`, {
-    hint: "Try again; if it fails again, see the log.",
+    hint: "Retry; if it fails again, check the log.",
     transient: true,
     cause,
   });
