@@ -245,7 +245,7 @@ test("without a sandbox, others run no commands, whatever may be approved", asyn
   const code = { runsCode: true, trust: { untrusted: true, private: true } } as const;
   expect(await judge(code, { mode: "owner-only" })).toMatchObject({
     kind: "refuse",
-    reason: expect.stringContaining("messages from others than the owner"),
+    reason: expect.stringContaining("messages from anyone but the owner"),
   });
   expect(await judge({}, { mode: "owner-only" })).toMatchObject({ kind: "make" });
 });

@@ -182,8 +182,8 @@ const REFUSALS: Partial<Record<CodeMode, string>> = {
   refuses:
     'Commands require a sandbox ("sandbox": "require" in cortex.json), and none is available on this machine.',
   "owner-only":
-    "This turn has messages from others than the owner, whose commands run only in a sandbox, and there is none: " +
-    "`cortex doctor` says why.",
+    "No sandbox available. Turns with messages from anyone but the owner run commands only in a sandbox: " +
+    "see `cortex doctor`.",
 };
 
 const RULE_OF_TWO =

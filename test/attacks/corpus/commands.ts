@@ -150,7 +150,7 @@ export const plainAttacks: readonly Attack[] = orders
     const entry = (["source", "page", "paired"] as const)[index % 3]!;
     return entry === "page"
       ? attack(order, entry, "asked")
-      : attack(order, entry, "refused", /messages from others than the owner/);
+      : attack(order, entry, "refused", /messages from anyone but the owner/);
   });
 
 function attack(order: Order, entry: Entry, fate: Fate, because = /./): Attack {
