@@ -3,6 +3,7 @@ import { createHmac } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 
+import type { Identity } from "../src/model/principal.ts";
 import type { Cortex, CortexOptions } from "../src/runtime/cortex.ts";
 import type { IncomingWebhook } from "../src/channels/webhook/webhooks.ts";
 import { type HomeFiles, openTestCortex } from "./support/home.ts";
@@ -48,9 +49,28 @@ test("default-dm-routing has a direct message of a paired sender answered", asyn
   const message = { channel: "telegram", sender: "ada", place: "ada", content: "hello" };
   const { runs, dispatches } = await judge(cortex, message);
   expect(runs).toMatchObject([{ hook: "default-dm-routing", fired: true, error: undefined }]);
-  expect(dispatches).toMatchObject([{ hook: "default-dm-routing", session: "agent:main:main" }]);
+  expect(dispatches).toMatchObject([{ hook: "default-dm-routing", session: "agent:main:telegram:dm:ada" }]);
   const turns = () => cortex.store.counts().then((counts) => counts.turns);
   await expect.poll(turns, PATIENT).toBe(1);
+});
+
+test("default-dm-routing keeps people apart: only the owner's own messages reach the owner's session", async () => {
+  await using cortex = await open("default-dm-routing", { cortex: paired("telegram", "ada") });
+  const { people } = cortex.store;
+  const by = { principal: "owner" };
+  await people.add({ id: "bob", name: "Bob", role: "member", identities: ["telegram:7" as Identity] }, by);
+  await people.change("owner", { link: ["telegram:1" as Identity] }, by);
+  const sessionOf = async (fields: object) => {
+    const { event, dispatches } = await judge(cortex, { channel: "telegram", content: "hello", ...fields });
+    const principal = (await cortex.store.events.get(event))?.principal;
+    return [principal, dispatches.map(({ session }) => session)];
+  };
+  const inPerson = { metadata: { is_group: false } };
+  expect(await sessionOf({ sender: "1", place: "1" })).toEqual(["owner", ["agent:main:main"]]);
+  for (const how of [{ place: "7" }, {}, { place: "7-bot", ...inPerson }, { placeKind: "dm" }])
+    expect(await sessionOf({ sender: "7", ...how })).toEqual(["person:bob", ["agent:main:telegram:dm:7"]]);
+  const unknownKind = await sessionOf({ sender: "ada", place: "somewhere" });
+  expect(unknownKind).toEqual(["person:telegram-ada", ["agent:main:telegram:group:somewhere"]]);
 });
 
 test("what no hook listens to is not even put aside to be judged", async () => {

@@ -7,6 +7,7 @@ import { acceptOwn } from "../../test/support/own-event.ts";
 import { temporaryFolder } from "../../test/support/temporary.ts";
 import type { Incoming } from "../events/incoming.ts";
 import type { EventId, TurnId } from "../model/ids.ts";
+import type { Principal } from "../model/principal.ts";
 import type { SessionKey } from "../model/session-key.ts";
 import { openSqliteStore, type SqliteStore } from "../store/sqlite/sqlite-store.ts";
 import type { EventDispatch, HookRun, QueueItem } from "../store/store.ts";
@@ -296,6 +297,7 @@ test("an event that was taken in before a crash is judged after it", async () =>
     id: "telegram:late" as EventId,
     direction: "received",
     atMs: Date.now(),
+    principal: "person:telegram-ada" as Principal,
   } as const;
   await store.events.accept(event, { judge: true });
   await store.crash();

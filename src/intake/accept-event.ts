@@ -1,5 +1,5 @@
 import type { EventId } from "../model/ids.ts";
-import { principalOfEvent } from "../personas/principal-of.ts";
+import { principalOfEvent } from "../personas/authority.ts";
 import type { FileState, NewEvent } from "../store/store.ts";
 import { withFiledAttachments } from "./attachments.ts";
 import { takeChatEvent } from "./chat-events.ts";
@@ -13,11 +13,11 @@ export interface AcceptedEvent {
 
 /** Takes an event in, once; with a file, records its state in the same commit. */
 export async function acceptEvent(given: NewEvent, intake: Intake, file?: FileState): Promise<AcceptedEvent> {
-  const { store, home, spans, settings } = intake;
+  const { store, home, spans } = intake;
   const received = spans.now();
-  const principal = given.principal ?? principalOfEvent(given, settings.config());
+  const principal = given.principal ?? (await principalOfEvent(given, store.people));
   const filed = await withFiledAttachments({ ...given, principal }, home);
-  const reply = await takeChatEvent(filed, intake);
+  const reply = await takeChatEvent({ ...filed, principal }, intake);
   const event =
     reply === undefined ? filed : { ...filed, metadata: { ...(filed.metadata as object), reply } };
   const judge = reply === undefined && intake.isJudged(event.direction, event.channel);

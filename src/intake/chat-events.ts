@@ -2,7 +2,7 @@
  * What people on a platform write to Cortex itself: a reply to what it asked them, or a command. Neither is for an agent,
  * and so no hook is asked about it.
  *
- * They are paired senders, and get by a command what they have anyway: they see the state of their own session and answer
+ * They are members, and get by a command what they have anyway: they see the state of their own session and answer
  * what their own work asks. Everything else is for the owner, who comes through doors of their own.
  */
 import assert from "node:assert/strict";
@@ -10,8 +10,9 @@ import assert from "node:assert/strict";
 import { CortexError } from "../model/errors.ts";
 import type { DeliveryId } from "../model/ids.ts";
 import { present } from "../model/present.ts";
+import { isAtOwnDoor, type Principal } from "../model/principal.ts";
 import { createUlidSource, deriveUlid } from "../model/ulid.ts";
-import { authorityOf } from "../personas/authority.ts";
+import { grantFor } from "../personas/authority.ts";
 import { resolveRoute } from "../routing/resolve.ts";
 import { sessionOfEvent } from "../routing/session-of-event.ts";
 import type { Approval, DeliveryTarget, NewEvent } from "../store/store.ts";
@@ -20,11 +21,14 @@ import { answerQuestion, isAskedOf, questionOf } from "./requests-in-places.ts";
 import { parseTyped, type Typed } from "./say.ts";
 import { describeStatus } from "./session-commands.ts";
 
+type ChatEvent = NewEvent & { readonly principal: Principal };
+
 /** What is replied. Undefined: it is a message like any other. */
-export async function takeChatEvent(event: NewEvent, intake: Intake): Promise<string | undefined> {
+export async function takeChatEvent(event: ChatEvent, intake: Intake): Promise<string | undefined> {
   const { content, place, channel, account, topic, replyTo } = event;
   if (event.direction !== "received" || place === undefined || content === null) return undefined;
-  if (authorityOf(event, intake.settings.config()) !== "paired") return undefined;
+  const { authority } = await grantFor(event, intake.store.people);
+  if (authority !== "paired" && (authority !== "owner" || isAtOwnDoor(event))) return undefined;
   const target: DeliveryTarget = present({ channel, place, account, topic });
   if (replyTo !== undefined) {
     const question = await questionOf({ place: target, replyTo, event: event.id }, intake.store);
@@ -42,7 +46,7 @@ export async function takeChatEvent(event: NewEvent, intake: Intake): Promise<st
 /** Undefined: it is no command. */
 async function replyToCommand(
   content: string,
-  event: NewEvent,
+  event: ChatEvent,
   target: DeliveryTarget,
   intake: Intake,
 ): Promise<string | undefined> {
@@ -57,7 +61,7 @@ async function replyToCommand(
 
 async function carryOut(
   typed: Typed,
-  event: NewEvent,
+  event: ChatEvent,
   target: DeliveryTarget,
   intake: Intake,
 ): Promise<string> {
@@ -74,10 +78,10 @@ async function carryOut(
 }
 
 /** What the session of an event does. */
-async function statusOf(event: NewEvent, intake: Intake): Promise<string> {
+async function statusOf(event: ChatEvent, intake: Intake): Promise<string> {
   const { store, settings, mintId } = intake;
   const config = settings.config();
-  const session = sessionOfEvent(event, { isPersons: true, config });
+  const session = sessionOfEvent(event, config);
   const target = await resolveRoute({ session }, { ledger: store, config, mintId });
   assert(target.kind === "session");
   return describeStatus({ target, channel: event.channel }, intake);
@@ -87,7 +91,7 @@ const HELP = "You may use /status, /answer [<id>] <text> and /help.";
 
 async function openQuestion(
   id: string | undefined,
-  event: NewEvent,
+  event: ChatEvent,
   target: DeliveryTarget,
   { store }: Intake,
 ): Promise<Approval> {

@@ -1,8 +1,9 @@
 /** Replies to messages by which a place was told that somebody asks something there. */
+import { isByAgent } from "../model/event.ts";
 import type { EventId } from "../model/ids.ts";
 import { reveal } from "../model/reveal.ts";
 import { parseSessionKey } from "../model/session-key.ts";
-import type { Approval, DeliveryTarget, NewEvent, Store, StoredEvent } from "../store/store.ts";
+import type { Approval, DeliveryTarget, Store, StoredEvent } from "../store/store.ts";
 import { type Answerer, decide } from "./approvals.ts";
 
 interface PlaceReply {
@@ -42,17 +43,16 @@ export async function answerQuestion(
   return `Answered: ${reveal((question ?? id).slice(0, 200))}`;
 }
 
-/** Whether all that led to a question was said by the sender of an event: then it is theirs to answer. */
+/** Whether all that led to a question was said by the person of an event: then it is theirs to answer. */
 export async function isAskedOf(
   { session, turn }: Approval,
-  { channel, sender }: Pick<NewEvent, "channel" | "sender">,
+  { principal }: Pick<StoredEvent, "principal">,
   store: Pick<Store, "queue" | "relays" | "events">,
 ): Promise<boolean> {
   const said = await originsOf(parseSessionKey(session), turn, store);
   return (
-    sender !== undefined &&
     said.length > 0 &&
-    said.every((event) => event?.channel === channel && event.sender === sender)
+    said.every((event) => event !== undefined && event.principal === principal && !isByAgent(event))
   );
 }
 
@@ -60,7 +60,7 @@ async function originsOf(
   session: ReturnType<typeof parseSessionKey>,
   turn: Approval["turn"],
   { queue, relays, events }: Pick<Store, "queue" | "relays" | "events">,
-): Promise<readonly (Pick<StoredEvent, "channel" | "sender"> | undefined)[]> {
+): Promise<readonly (StoredEvent | undefined)[]> {
   if (session.kind !== "relay") return (await queue.itemsOf(turn)).map(({ event }) => event);
   const relay = await relays.get(session.relay as never);
   const { metadata } = (relay?.record ?? {}) as { readonly metadata?: { readonly event?: EventId } | null };

@@ -70,6 +70,21 @@ export const OWN_ADAPTERS = [
   ...OWNER_ADAPTERS,
 ] as const;
 
+/** Of what agents cause. Their words are not an order: they are a source, like any other program of the owner. */
+const AGENTS_ADAPTERS: ReadonlySet<string> = new Set([
+  ANSWER_ADAPTER,
+  AGENT_ADAPTER,
+  RELAY_ADAPTER,
+  SCRIPT_ADAPTER,
+  TEAM_ADAPTER,
+  HOOK_ADAPTER,
+]);
+
+/** Whether an agent caused an event, rather than whoever it happened on the authority of. */
+export function isByAgent({ id }: { readonly id: string }): boolean {
+  return AGENTS_ADAPTERS.has(splitEventId(id).adapter);
+}
+
 /**
  * Of these, whose events other programs may bring in with a token that names the adapter. The others are the owner's own
  * words, the clock, or made by Cortex from its own rows.

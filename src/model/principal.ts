@@ -102,6 +102,17 @@ const OWNERS_ADAPTERS: ReadonlySet<string> = new Set([
 /** Programs that the configuration names. */
 export const SOURCE_ADAPTERS: ReadonlySet<string> = new Set([FILES_ADAPTER, TIMER_ADAPTER, WEBHOOK_ADAPTER]);
 
+/** Whether this is how the owner comes in through a door that asks for the token. */
+export function isAtOwnDoor({
+  channel,
+  sender,
+}: {
+  readonly channel: string;
+  readonly sender?: string | null | undefined;
+}): boolean {
+  return (OWNER_ADAPTERS as readonly string[]).includes(channel) && sender === OWNER_PRINCIPAL;
+}
+
 /** Of an event that nobody said anything of. */
 export function principalBefore({
   id,
@@ -112,8 +123,7 @@ export function principalBefore({
   readonly channel: string;
   readonly sender?: string | null | undefined;
 }): Principal {
-  if ((OWNER_ADAPTERS as readonly string[]).includes(channel) && sender === OWNER_PRINCIPAL)
-    return OWNER_PRINCIPAL;
+  if (isAtOwnDoor({ channel, sender })) return OWNER_PRINCIPAL;
   const [adapter = ""] = id.split(":", 1);
   if (OWNERS_ADAPTERS.has(adapter)) return OWNER_PRINCIPAL;
   if (adapter === ANSWER_ADAPTER) return agentPrincipal("unknown");

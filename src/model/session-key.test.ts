@@ -219,24 +219,19 @@ test("what is built is normalised, however its parts are written", () => {
 });
 
 test.each([
-  ["main", {}, "agent:atlas:main"],
-  ["per-peer", {}, "agent:atlas:dm:tyler"],
-  ["per-channel-peer", {}, "agent:atlas:telegram:dm:tyler"],
-  // Somebody else's links change nothing.
-  ["per-peer", { anna: ["discord:tyler", "telegram:tyl"] }, "agent:atlas:dm:tyler"],
-  ["per-channel-peer", { anna: ["discord:tyler"] }, "agent:atlas:telegram:dm:tyler"],
-  // Several peers are one person.
-  ["main", { ty: ["telegram:tyler"] }, "agent:atlas:main"],
-  ["per-peer", { ty: ["discord:9", "telegram:tyler"] }, "agent:atlas:dm:ty"],
-  ["per-channel-peer", { ty: ["discord:9", "Telegram:TYLER"] }, "agent:atlas:dm:ty"],
-  ["per-peer", { "Ty Ler": ["telegram:tyler"] }, "agent:atlas:dm:ty%20ler"],
-] as const)(
-  "with the DM scope %s and the links %j, a message of tyler belongs to %s",
-  (scope, identityLinks, key) => {
-    const dm = { agent: atlas, scope, channel: "telegram", peer: "Tyler", identityLinks };
-    expect(dmSessionKey(dm)).toBe(key);
-  },
-);
+  ["main", "owner", "agent:atlas:main"],
+  ["main", "ty", "agent:atlas:telegram:dm:tyler"],
+  ["main", undefined, "agent:atlas:telegram:dm:tyler"],
+  ["per-peer", "owner", "agent:atlas:dm:owner"],
+  ["per-peer", "ty", "agent:atlas:dm:ty"],
+  ["per-peer", undefined, "agent:atlas:telegram:dm:tyler"],
+  ["per-channel-peer", "owner", "agent:atlas:telegram:dm:tyler"],
+  ["per-channel-peer", "ty", "agent:atlas:telegram:dm:tyler"],
+  ["per-channel-peer", undefined, "agent:atlas:telegram:dm:tyler"],
+] as const)("with the DM scope %s, a message of the person %s belongs to %s", (scope, person, key) => {
+  const dm = { agent: atlas, scope, channel: "telegram", peer: "Tyler" };
+  expect(dmSessionKey(person === undefined ? dm : { ...dm, person })).toBe(key);
+});
 
 test("an account of a platform has sessions of its own, and the default one is not named", () => {
   const group = { kind: "place", agent: main, channel: "telegram", placeKind: "group", place: "1" } as const;
@@ -264,7 +259,7 @@ test("peers of one channel are kept apart even where their ids hold what separat
 });
 
 test("a DM of nobody has no session", () => {
-  const dm = { agent: main, scope: "per-peer", channel: "telegram", peer: "" } as const;
+  const dm = { agent: main, scope: "per-channel-peer", channel: "telegram", peer: "" } as const;
   expect(errorOf(() => dmSessionKey(dm)).code).toBe("session_key_invalid");
 });
 

@@ -12,6 +12,7 @@
  */
 import { CortexError } from "./errors.ts";
 import { type AgentId, DEFAULT_ACCOUNT, DEFAULT_AGENT, isRelayId, parseAgentId } from "./ids.ts";
+import { OWNER_ID } from "./person.ts";
 import { present } from "./present.ts";
 
 export type SessionKey = string & { readonly __id: "session" };
@@ -42,7 +43,10 @@ export type ParsedSessionKey =
   | { readonly kind: "other"; readonly agent: AgentId; readonly rest: readonly string[] }
   | { readonly kind: "relay"; readonly relay: string; readonly slot: string; readonly step?: number };
 
-/** How direct messages are split into sessions: all in one, one a person, or one a person and channel. */
+/**
+ * How direct messages are split into sessions: one a person, or one a person and channel. `main`: the owner's are all in
+ * the main session, and everyone else has one a channel.
+ */
 export type DmScope = "main" | "per-peer" | "per-channel-peer";
 
 export const MAX_SESSION_KEY_LENGTH = 512;
@@ -106,15 +110,13 @@ export function dmSessionKey(dm: {
   readonly account?: string;
   readonly peer: string;
   readonly topic?: string;
-  /** Several peers that are one person: a name for the person → `channel:peer` of each. */
-  readonly identityLinks?: Readonly<Record<string, readonly string[]>>;
+  /** Whose id it is on the channel. */
+  readonly person?: string;
 }): SessionKey {
-  const { agent, scope, channel, account, topic, peer } = dm;
-  if (scope === "main") return buildSessionKey({ kind: "main", agent });
-  const linked = linkedIdentity(dm);
-  if (scope === "per-peer" || linked !== undefined) {
-    return buildSessionKey({ kind: "dm", agent, peer: linked ?? dm.peer });
-  }
+  const { agent, scope, channel, account, topic, peer, person } = dm;
+  if (scope === "main" && person === OWNER_ID) return buildSessionKey({ kind: "main", agent });
+  if (scope === "per-peer" && person !== undefined)
+    return buildSessionKey({ kind: "dm", agent, peer: person });
   return buildSessionKey({ kind: "dm", agent, channel, peer, ...present({ account, topic }) });
 }
 
@@ -216,16 +218,6 @@ function decode(key: string, part: string): string {
   } catch (cause) {
     throw invalid(key, `invalid percent-encoding in "${part}"`, cause);
   }
-}
-
-function linkedIdentity(dm: Parameters<typeof dmSessionKey>[0]): string | undefined {
-  const channel = dm.channel.toLowerCase();
-  const self = encodeId(channel, dm.peer);
-  const isSelf = (link: string): boolean => {
-    const [linkChannel = "", ...peer] = link.split(":");
-    return linkChannel.toLowerCase() === channel && encodeId(channel, peer.join(":")) === self;
-  };
-  return Object.entries(dm.identityLinks ?? {}).find(([, links]) => links.some(isSelf))?.[0];
 }
 
 function checkLength(key: string): string {

@@ -1,46 +1,82 @@
 /**
  * Who sent a message decides what it may do.
  *
- * The owner is whoever holds the token, and comes through the doors that ask for it. Sources are programs that the
- * owner named in the configuration: they act for their agent's persona, and what they say is not to be trusted.
- * Everybody else is a guest until the owner has paired them.
+ * The owner is whoever holds the token, and comes through the doors that ask for it, or by an identity of theirs on a
+ * channel. Sources are programs that the owner named in the configuration: they act for their agent's persona, and what
+ * they say is not to be trusted. Everybody else is a guest, unless the owner has made them a member.
+ *
+ * An event keeps the principal that it had when it came in. What its person may do is read when it is asked for, so that
+ * somebody who was removed, or whose identity was, gets nothing any more.
  */
-import type { Config } from "../config/config.ts";
-import { FILES_ADAPTER, OWNER_ADAPTERS, TIMER_ADAPTER, WEBHOOK_ADAPTER } from "../model/event.ts";
-import type { Json } from "../model/json.ts";
-import type { NewEvent } from "../store/store.ts";
-
-export type Authority = "owner" | "paired" | "source" | "guest";
+import { isByAgent } from "../model/event.ts";
+import { isJsonObject, type Json } from "../model/json.ts";
+import type { Person } from "../model/person.ts";
+import {
+  guestPrincipal,
+  identityOf,
+  isAtOwnDoor,
+  isOwner,
+  OWNER_PRINCIPAL,
+  personIdOf,
+  personPrincipal,
+  type Principal,
+  principalBefore,
+  SOURCE_ADAPTERS,
+  sourcePrincipal,
+} from "../model/principal.ts";
+import type { NewEvent, PeopleReads } from "../store/store.ts";
 
 /** What a message of this sender may do. */
 export type Grant =
   /** All that the agent may. */
   | { readonly authority: "owner" }
-  /** At most this, which is kept with the dispatch. */
+  /** At most this, which is kept with the dispatch. paired: a member. */
   | { readonly authority: "paired" | "source"; readonly permissions: Json }
   /** Nothing: the message is recorded, and has no dispatch. */
   | { readonly authority: "guest" };
 
-export type SenderIdentity = Pick<NewEvent, "channel" | "sender">;
+type People = Pick<PeopleReads, "find">;
 
-/** As the owner is called on the channels below. */
-const OWNER = "owner";
-const CHANNELS_OF_THE_OWNER: ReadonlySet<string> = new Set(OWNER_ADAPTERS);
-const CHANNELS_OF_SOURCES: ReadonlySet<string> = new Set([WEBHOOK_ADAPTER, TIMER_ADAPTER, FILES_ADAPTER]);
-
-export function grantFor({ channel, sender }: SenderIdentity, config: Config): Grant {
-  if (CHANNELS_OF_THE_OWNER.has(channel) && sender === OWNER) return { authority: "owner" };
-  if (CHANNELS_OF_SOURCES.has(channel)) {
-    return { authority: "source", permissions: { authority: "source" } };
-  }
-  const paired = config.channels.paired.find((entry) => entry.channel === channel && entry.sender === sender);
-  if (paired === undefined) return { authority: "guest" };
-  return {
-    authority: "paired",
-    permissions: { ...paired.permissions, authority: "paired" },
-  };
+/** On whose authority an event from outside happens. */
+export async function principalOfEvent(event: NewEvent, people: People): Promise<Principal> {
+  const { channel, account, sender } = event;
+  if (SOURCE_ADAPTERS.has(channel)) return sourcePrincipal(channel, sender);
+  if (sender === undefined || isAtOwnDoor(event)) return principalBefore(event);
+  const identity = identityOf({ channel, account, sender });
+  return principalOfPerson(await people.find(identity)) ?? guestPrincipal(identity);
 }
 
-export function authorityOf(sender: SenderIdentity, config: Config): Authority {
-  return grantFor(sender, config).authority;
+const GUEST: Grant = { authority: "guest" };
+const SOURCE: Grant = { authority: "source", permissions: { authority: "source" } };
+
+export async function grantFor(
+  event: Pick<NewEvent, "id" | "channel" | "account" | "sender"> & { readonly principal: Principal },
+  people: People,
+): Promise<Grant> {
+  const { channel, account, sender, principal } = event;
+  if (isByAgent(event) || SOURCE_ADAPTERS.has(channel)) return SOURCE;
+  if (isOwner(principal) && isAtOwnDoor(event)) return { authority: "owner" };
+  if (sender === undefined || (!isOwner(principal) && personIdOf(principal) === undefined)) return GUEST;
+  const person = await people.find(identityOf({ channel, account, sender }));
+  if (person === undefined || principalOfPerson(person) !== principal) return GUEST;
+  return isOwner(principal) ? { authority: "owner" } : memberGrant(person);
+}
+
+/** Undefined: nobody who may talk. */
+function principalOfPerson(person: Person | undefined): Principal | undefined {
+  switch (person?.role) {
+    case "owner":
+      return OWNER_PRINCIPAL;
+    case "member":
+      return personPrincipal(person.id);
+    case "guest":
+    case undefined:
+      return undefined;
+  }
+}
+
+/** Permissions that are no object were meant to narrow something, and `narrow` takes everything away. */
+function memberGrant({ permissions = {} }: Person): Grant {
+  if (!isJsonObject(permissions)) return { authority: "paired", permissions };
+  return { authority: "paired", permissions: { ...permissions, authority: "paired" } };
 }

@@ -1,20 +1,20 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 
-import { loadFiles } from "../../test/support/config-home.ts";
 import { event } from "../../test/support/sample.ts";
+import type { EventId } from "../model/ids.ts";
 import { MAIN_SESSION, type DmScope, parseSessionKey } from "../model/session-key.ts";
 import type { StoredEvent } from "../store/store.ts";
 import { sessionOfEvent } from "./session-of-event.ts";
 
 type Fields = { readonly [Name in keyof StoredEvent]?: StoredEvent[Name] | undefined };
 
-async function sessions(dmScope: DmScope, links: Readonly<Record<string, readonly string[]>> = {}) {
-  const { config } = await loadFiles({ "cortex.json": { dmScope, identityLinks: links } });
-  return (fields: Fields, isPersons = true): string => {
+/** Of a message by Ada, who is `telegram:42`. */
+function sessions(dmScope: DmScope) {
+  return (fields: Fields, principal = "person:ada"): string => {
     const { place: _, ...message } = event("a", { channel: "telegram", sender: "42" });
-    const said = { ...message, receivedAtMs: 0, differing: 0, ...fields } as StoredEvent;
-    return sessionOfEvent(said, { isPersons, config });
+    const said = { ...message, receivedAtMs: 0, differing: 0, ...fields, principal } as StoredEvent;
+    return sessionOfEvent(said, { dmScope });
   };
 }
 
@@ -41,38 +41,74 @@ test.each<[string, Fields, string]>([
     "agent:main:telegram@work:group:-1",
   ],
   ["a place of which nobody says what it is", { place: "99" }, "agent:main:telegram:group:99"],
-])("%s has a session of its own", async (_, fields, key) => {
-  expect((await sessions("per-channel-peer"))(fields)).toBe(key);
+])("%s has a session of its own", (_, fields, key) => {
+  for (const scope of ["main", "per-channel-peer"] as const) expect(sessions(scope)(fields)).toBe(key);
 });
 
-test("direct messages go where `dmScope` and `identityLinks` say", async () => {
-  const links = { ada: ["telegram:42", "discord:9"] };
-  const of = async (scope: DmScope, channel: string, sender: string) =>
-    (await sessions(scope, links))({ channel, sender });
-  expect(await of("main", "telegram", "42")).toBe(MAIN_SESSION);
-  expect(await of("per-peer", "telegram", "42")).toBe("agent:main:dm:ada");
-  expect(await of("per-peer", "discord", "9")).toBe("agent:main:dm:ada");
-  expect(await of("per-channel-peer", "discord", "9")).toBe("agent:main:dm:ada");
-  expect(await of("per-channel-peer", "discord", "10")).toBe("agent:main:discord:dm:10");
+const TELEGRAM = { channel: "telegram", sender: "42" };
+const DISCORD = { channel: "discord", sender: "9" };
+
+test.each<[DmScope, string, Fields, string]>([
+  ["main", "owner", TELEGRAM, MAIN_SESSION],
+  ["main", "owner", DISCORD, MAIN_SESSION],
+  ["main", "person:ada", TELEGRAM, "agent:main:telegram:dm:42"],
+  ["main", "person:ada", DISCORD, "agent:main:discord:dm:9"],
+  ["main", "person:ada", { ...DISCORD, account: "work" }, "agent:main:discord@work:dm:9"],
+  ["per-peer", "owner", TELEGRAM, "agent:main:dm:owner"],
+  ["per-peer", "person:ada", TELEGRAM, "agent:main:dm:ada"],
+  ["per-peer", "person:ada", DISCORD, "agent:main:dm:ada"],
+  ["per-channel-peer", "owner", TELEGRAM, "agent:main:telegram:dm:42"],
+  ["per-channel-peer", "person:ada", TELEGRAM, "agent:main:telegram:dm:42"],
+  ["per-channel-peer", "person:ada", DISCORD, "agent:main:discord:dm:9"],
+])("with the DM scope %s, a direct message of %s (%j) goes to %s", (scope, principal, fields, key) => {
+  expect(sessions(scope)(fields, principal)).toBe(key);
 });
 
-test("what the owner and programs say has no place, and goes to the main session", async () => {
-  const sessionOf = await sessions("per-channel-peer");
-  expect(sessionOf({ channel: "cli", sender: "owner" }, false)).toBe(MAIN_SESSION);
-  expect(sessionOf({ channel: "timer", sender: undefined }, false)).toBe(MAIN_SESSION);
+test("what the owner and programs say has no place, and goes to the main session", () => {
+  for (const scope of ["main", "per-peer", "per-channel-peer"] as const) {
+    const sessionOf = sessions(scope);
+    expect(sessionOf({ channel: "cli", sender: "owner" }, "owner")).toBe(MAIN_SESSION);
+    expect(sessionOf({ channel: "timer", sender: undefined }, "source:timer")).toBe(MAIN_SESSION);
+    expect(sessionOf({ id: "agent:1" as EventId, channel: "agent", sender: "main" }, "owner")).toBe(
+      MAIN_SESSION,
+    );
+  }
 });
 
-test("a group without a place is an error that says what to give", async () => {
-  const sessionOf = await sessions("main");
+test("what agents cause for a person is with the person, never in the main session", () => {
+  const fields = { id: "agent:1" as EventId, channel: "agent", sender: "main" };
+  for (const scope of ["main", "per-peer", "per-channel-peer"] as const)
+    expect(sessions(scope)(fields)).toBe("agent:main:dm:ada");
+});
+
+test("whatever another person sends, and whatever the scope, it is never in the main session", () => {
+  const text = fc.option(fc.string({ minLength: 1, maxLength: 20 }), { nil: undefined });
+  fc.assert(
+    fc.property(
+      fc.constantFrom("main" as const, "per-peer" as const, "per-channel-peer" as const),
+      fc.record({
+        sender: fc.string({ minLength: 1, maxLength: 20 }),
+        place: text,
+        topic: text,
+        placeKind: fc.constantFrom("dm" as const, undefined),
+        channel: fc.constantFrom("telegram", "slack", "main", "dm"),
+      }),
+      (scope, fields) => {
+        expect(sessions(scope)(fields)).not.toBe(MAIN_SESSION);
+      },
+    ),
+  );
+});
+
+test("a group without a place is an error that says what to give", () => {
+  const sessionOf = sessions("main");
   expect(() => sessionOf({ metadata: { is_group: true } })).toThrow(
     /Event test:a is from a group but has no `place`/,
   );
 });
 
-test("whatever is said in a group, its message is never in the main session", async () => {
-  const scopes = await Promise.all(
-    (["main", "per-peer", "per-channel-peer"] as const).map((scope) => sessions(scope)),
-  );
+test("whatever is said in a group, its message is never in the main session", () => {
+  const scopes = (["main", "per-peer", "per-channel-peer"] as const).map((scope) => sessions(scope));
   fc.assert(
     fc.property(
       fc.constantFrom(...scopes),
@@ -82,9 +118,9 @@ test("whatever is said in a group, its message is never in the main session", as
         placeKind: fc.constantFrom("group" as const, "channel" as const),
         channel: fc.constantFrom("telegram", "slack", "main", "dm"),
       }),
-      fc.boolean(),
-      (sessionOf, fields, isPersons) => {
-        expect(parseSessionKey(sessionOf(fields, isPersons))).toMatchObject({
+      fc.constantFrom("owner", "person:ada", "source:timer"),
+      (sessionOf, fields, principal) => {
+        expect(parseSessionKey(sessionOf(fields, principal))).toMatchObject({
           kind: "place",
           place: expect.anything(),
         });

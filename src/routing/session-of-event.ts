@@ -1,21 +1,23 @@
 import type { Config } from "../config/config.ts";
 import { CortexError } from "../model/errors.ts";
-import { placeKindOf } from "../model/event.ts";
+import { isByAgent, placeKindOf } from "../model/event.ts";
 import { DEFAULT_AGENT } from "../model/ids.ts";
+import { OWNER_ID } from "../model/person.ts";
 import { present } from "../model/present.ts";
+import { isAtOwnDoor, isOwner, personIdOf, type Principal } from "../model/principal.ts";
 import { buildSessionKey, dmSessionKey, MAIN_SESSION, type SessionKey } from "../model/session-key.ts";
 import type { NewEvent } from "../store/store.ts";
 
 /**
  * The session of an event that nobody has routed: what is said in a group stays in the group's own session, and in its
- * topic's; a direct message goes where `dmScope` says. Only what is known to be a direct message can reach the main
- * session, because the owner's own conversation is there. Programs and the owner's terminal have no place: theirs is main.
+ * topic's; a direct message goes where `dmScope` says. The owner's own conversation is in the main session, so no other
+ * person gets there. Programs and the owner's terminal have no place: theirs is main.
  */
 export function sessionOfEvent(
-  event: NewEvent,
-  { isPersons, config }: { readonly isPersons: boolean; readonly config: Config },
+  event: NewEvent & { readonly principal: Principal },
+  { dmScope: scope }: Pick<Config, "dmScope">,
 ): SessionKey {
-  const { id, channel, account, place, topic, sender } = event;
+  const { id, channel, account, place, topic, sender, principal } = event;
   const kind = placeKindOf(event) ?? (place === undefined || place === sender ? "dm" : "group");
   const at = present({ agent: DEFAULT_AGENT, channel, account, topic });
   if (kind !== "dm") {
@@ -23,8 +25,11 @@ export function sessionOfEvent(
     return buildSessionKey({ kind: "place", placeKind: kind, place, ...at });
   }
   const peer = sender ?? place;
-  if (!isPersons || peer === undefined) return MAIN_SESSION;
-  return dmSessionKey({ ...at, peer, scope: config.dmScope, identityLinks: config.identityLinks });
+  const person = isOwner(principal) ? OWNER_ID : personIdOf(principal);
+  if (person === undefined || peer === undefined) return MAIN_SESSION;
+  if (person === OWNER_ID && (isAtOwnDoor(event) || isByAgent(event))) return MAIN_SESSION;
+  // What agents cause for a person has no place of theirs, and is with the person all the same.
+  return dmSessionKey({ ...at, peer, person, scope: isByAgent(event) ? "per-peer" : scope });
 }
 
 function placeMissing(id: string, kind: string): CortexError {

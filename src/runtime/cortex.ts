@@ -4,6 +4,7 @@ import { hostname } from "node:os";
 import { toOwnEvent, toForeignEvent } from "../events/incoming.ts";
 import type { Config } from "../config/config.ts";
 import type { Flags } from "../config/overrides.ts";
+import { errorText } from "../model/errors.ts";
 import type { Redact } from "../model/redact.ts";
 import { type Instant, Spans } from "../model/spans.ts";
 import type { Tool } from "../model/tool.ts";
@@ -13,6 +14,7 @@ import { deliveriesOf } from "../delivery/address.ts";
 import { Sender } from "../delivery/sender.ts";
 import { openSqliteStore, type SqliteOptions } from "../store/sqlite/sqlite-store.ts";
 import type { Store } from "../store/store.ts";
+import { takePeopleOver } from "../personas/take-people-over.ts";
 import { CoolDowns } from "../turns/choose-profile.ts";
 import type { TurnPorts } from "../turns/turn-ports.ts";
 import { watchApprovalDeadlines } from "../intake/approvals.ts";
@@ -185,11 +187,22 @@ async function followConfig(
   { store, settings, log, watch }: Foundation,
   { sandbox, open }: Omit<Opened, "bounds">,
 ): Promise<void> {
+  const takeOver = async (): Promise<void> => {
+    try {
+      const taken = await takePeopleOver(store, settings.config());
+      if (taken > 0) log(`Took over ${taken} people from channels.paired; see \`cortex people list\``);
+    } catch (error) {
+      // They are guests until then, which takes nothing from the others.
+      log(`Cannot take over the people in channels.paired: ${errorText(error)}`);
+    }
+  };
   await recordPersonas(store, settings.config());
+  await takeOver();
   watch(() => {
     recordPersonas(store, settings.config()).catch((error: unknown) =>
       log(`Cannot record the personas in the ledger: ${String(error)}`),
     );
+    void takeOver();
     void sandbox.lookAgain();
     open.configChanged();
   });

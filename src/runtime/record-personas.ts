@@ -19,7 +19,7 @@ export function recordPersonas(store: Store, config: Config): Promise<void> {
 }
 
 /** Who may do what, beside the permissions of personas. */
-function rightsOf({ agents, channels }: Config): Json {
+function rightsOf({ agents }: Config): Json {
   const rights = Object.entries(agents).map(([id, { persona, tools }]) => [id, { persona, tools }]);
-  return { agents: Object.fromEntries(rights), paired: channels.paired };
+  return { agents: Object.fromEntries(rights) };
 }

@@ -24,7 +24,7 @@ test("a hook without routing puts a direct message, a group and a topic each int
     return (await dispatches())[0].session;
   };
   const group = { place: "-100", placeKind: "group", placeName: "Friends", mentionsMe: true };
-  expect(await sessionOf({ sourceId: "1", place: "42", placeKind: "dm" })).toBe("agent:main:main");
+  expect(await sessionOf({ sourceId: "1", place: "42", placeKind: "dm" })).toBe("agent:main:telegram:dm:42");
   expect(await sessionOf({ sourceId: "2", ...group })).toBe("agent:main:telegram:group:-100");
   expect(await sessionOf({ sourceId: "3", ...group, topic: "7" })).toBe(
     "agent:main:telegram:group:-100:thread:7",
@@ -99,7 +99,8 @@ test("an event whose body is too large is refused", async () => {
 });
 
 test("an agent reads the files of the messages on its thread, also later and in a fork, and no others", async () => {
-  await using server = await openTestServer({ cortex: PAIRED, hooks: DM_HOOK });
+  const own = { ...PAIRED, identityLinks: { owner: ["telegram:42"] } }; // their messages are in the main session
+  await using server = await openTestServer({ cortex: own, hooks: DM_HOOK });
   const { cortex } = server;
   const folder = join(cortex.home, "data", "attachments");
   const toRead = (text: string): string => {

@@ -1,7 +1,7 @@
 /** What every store promises about people. */
 import { describe, expect, test } from "vitest";
 
-import { START_MS } from "../../test/support/sample.ts";
+import { event, START_MS } from "../../test/support/sample.ts";
 import { STORES } from "../../test/support/stores.ts";
 import type { Role } from "../model/person.ts";
 import type { Identity } from "../model/principal.ts";
@@ -127,6 +127,17 @@ describe.each(Object.entries(STORES))("%s", (_, open) => {
     expect(await people.takeOver(named)).toBe(0);
     expect(await people.find(identity("telegram:7"))).toBeUndefined();
     expect(await people.find(identity("telegram:1"))).toBeUndefined();
+  });
+
+  test("people are taken over on all accounts of their channel that were ever used", async () => {
+    await using opened = await open();
+    const { people, events } = opened.store;
+    for (const account of ["work", "default"])
+      await events.accept(event(account, { channel: "telegram", account, place: "1" }));
+    await people.takeOver([person("ada", { identities: [identity("telegram:42"), identity("email:a")] })]);
+    expect(await people.get("ada")).toMatchObject({
+      identities: ["telegram:42", "telegram@work:42", "email:a"],
+    });
   });
 
   test.each([

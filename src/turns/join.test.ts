@@ -13,6 +13,7 @@ import {
 } from "../../test/support/sample.ts";
 import type { DispatchId, EventId, ItemId } from "../model/ids.ts";
 import { canonicalJson } from "../model/json.ts";
+import type { Principal } from "../model/principal.ts";
 import { QUEUE_MODES } from "../model/queue-mode.ts";
 import { answeredMessage } from "../model/stamp.ts";
 import type { Claim, DispatchInput, NewDispatch, QueueItem, Store } from "../store/store.ts";
@@ -71,6 +72,7 @@ const OTHERS: readonly (readonly [string, Fields])[] = [
   ["comes from another topic", { event: { topic: "t" } }],
   ["comes from another account", { event: { account: "second" } }],
   ["comes from another channel", { event: { channel: "other" } }],
+  ["is from another person", { event: { principal: "person:eve" as Principal } }],
   ["asks for a model", { dispatch: { profile: "fast" } }],
   ["has permissions of its own", { dispatch: { permissions: { tools: [] } } }],
   ["is answered elsewhere", { dispatch: { delivery: { place: "x" } } }],
@@ -385,6 +387,30 @@ test("what was dropped is told in the first message, beside its words, once", as
     "2 messages were dropped because the queue was full:\n- tyler: message b\n",
   );
   expect(await unseen(store)).toEqual([]);
+});
+
+test.each([
+  ["person:ada", /was dropped[^]*message c/, ["item-b"]],
+  ["owner", /were dropped[^]*message b\n[^]*message c/, []],
+])("of dropped messages, %s is told of their own, and the owner of all", async (principal, told, untold) => {
+  await using opened = await openTestStore();
+  const { store } = opened;
+  const accept = (name: string, by: string, cap?: typeof CAP) =>
+    store.events.accept(event(name, { principal: by as Principal }), {
+      dispatch: dispatch(name, toSession("work"), cap === undefined ? {} : { cap }),
+      ...(cap === undefined ? { claim: alice } : {}),
+    });
+  const { dispatched } = await accept("a", principal);
+  for (const [name, by] of [
+    ["b", "person:bob"],
+    ["c", "person:ada"],
+    ["d", "person:ada"],
+  ] as const)
+    await accept(name, by, CAP);
+  const work = await workOf(store, dispatched!.claim!);
+  await joinWaiting(work, partsOf(store));
+  expect(promptText(work.journal.messages[0]!)).toMatch(told);
+  expect(await unseen(store)).toEqual(untold);
 });
 
 test("a message that somebody drops meanwhile does not join, and the others do", async () => {

@@ -3,7 +3,7 @@
  *
  * At its start, a turn of a message that collects takes what was collected with it, and a turn of one that
  * interrupts takes everything that waited before. While it runs, messages that steer enter it. All must
- * belong to the same conversation: a turn has one answer, which goes to one address, and one set of
+ * belong to the same conversation: a turn has one answer, which goes to one address, one principal, and one set of
  * permissions. A message that wants anything else waits for its own turn. Messages from other agents are taken
  * wherever the answer goes.
  *
@@ -15,6 +15,7 @@ import { CortexError } from "../model/errors.ts";
 import { HOOK_ADAPTER, splitEventId } from "../model/event.ts";
 import { canonicalJson } from "../model/json.ts";
 import type { Message, UserBody } from "../model/message.ts";
+import { isOwner } from "../model/principal.ts";
 import { answeredMessage, stampOf } from "../model/stamp.ts";
 import { MAX_PAGE, type QueueItem, type Store } from "../store/store.ts";
 import type { TurnJournal } from "./journal.ts";
@@ -45,10 +46,11 @@ export async function joinWaiting(
   const [first] = items;
   if (first === undefined || journal.isBegun || claim.abort !== undefined) return true;
   for (let reads = 0; reads < MAX_READS; reads++) {
-    const [gathered, dropped] = await Promise.all([
+    const [gathered, unseen] = await Promise.all([
       gather(first, ports),
       store.queue.unseenDrops(claim.lease.session, { limit: MAX_PAGE, principal: first.event.principal }),
     ]);
+    const dropped = unseen.filter((item) => mayBeTold(item, first));
     if (gathered.length === 1 && dropped.length === 0) return true;
     // The turn is told their words, which may be anyone's.
     await labelSession(claim.lease.session, labelOfMessages([...gathered, ...dropped]), store);
@@ -59,6 +61,11 @@ export async function joinWaiting(
     return true;
   }
   return true;
+}
+
+/** People are told of their own messages, and the owner of all. */
+function mayBeTold({ event }: QueueItem, { event: { principal } }: QueueItem): boolean {
+  return isOwner(principal) || event.principal === principal;
 }
 
 function gather(first: QueueItem, { store, clock }: JoinPorts): Promise<readonly QueueItem[]> {
@@ -204,6 +211,7 @@ function isOlder(a: QueueItem, b: QueueItem): boolean {
 
 function goesWith(item: QueueItem, first: QueueItem): boolean {
   return (
+    item.event.principal === first.event.principal &&
     (isOfAgent(item) || isLateFor(item, first) || hasSameAddress(item, first)) &&
     asksForNoMore("permissions", item, first) &&
     asksForNoMore("profile", item, first)

@@ -2,14 +2,13 @@
  * What the model reads of a message: its text, an envelope with time, place and sender, its attachments, and what a hook
  * found in the event. For the owner's own messages, also what the ledger holds about them and how the team stands.
  */
-import type { Config } from "../config/config.ts";
 import { HOUR_MS } from "../model/durations.ts";
 import type { MessageId } from "../model/ids.ts";
 import type { Json } from "../model/json.ts";
 import type { Message, UserBody } from "../model/message.ts";
+import { isAtOwnDoor } from "../model/principal.ts";
 import type { SessionKey } from "../model/session-key.ts";
 import { OWNERS } from "../model/trust.ts";
-import { authorityOf } from "../personas/authority.ts";
 import type { Context, QueueItem, SearchHit, SearchOptions, StoredEvent } from "../store/store.ts";
 import { remember } from "./memory.ts";
 import { isByOthers, labelSession } from "./setup.ts";
@@ -40,15 +39,10 @@ export async function makeQuery(
   const query = coordinates ? await tellSituation(said, { session, thread }, ports) : said;
   if (!remembers || memory.tokens === 0) return query;
   const search = async (text: string, options: SearchOptions): Promise<SearchHit[]> =>
-    (await store.events.search(text, options)).filter((hit) => isOwners(hit, settings.config()));
+    (await store.events.search(text, options)).filter(isAtOwnDoor);
   const remembered = await remember(query, { search, items, thread, window, ...memory });
   await labelSession(session, remembered.label, store);
   return remembered.query;
-}
-
-/** Whether the owner wrote what a search found. */
-function isOwners({ channel, sender }: SearchHit, config: Config): boolean {
-  return authorityOf({ channel, ...(sender === undefined ? {} : { sender }) }, config) === "owner";
 }
 
 /** At the start of a conversation. The situation holds text by team members, so it marks the session. */

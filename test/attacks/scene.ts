@@ -11,11 +11,9 @@ import type { Json } from "../../src/model/json.ts";
 import { normalizeSessionKey, type SessionKey } from "../../src/model/session-key.ts";
 import { FEATURES } from "../../src/runtime/features.ts";
 import { present } from "../../src/model/present.ts";
-import { OWNER_PRINCIPAL } from "../../src/model/principal.ts";
 import { decide } from "../../src/intake/approvals.ts";
 import { type Approval, MAX_PAGE } from "../../src/store/store.ts";
-import { grantFor } from "../../src/personas/authority.ts";
-import { principalOfEvent } from "../../src/personas/principal-of.ts";
+import { grantFor, principalOfEvent } from "../../src/personas/authority.ts";
 import { writeHome } from "../support/home.ts";
 import {
   type ModelRequest,
@@ -320,10 +318,7 @@ async function send(
 ): Promise<Sent> {
   const key = normalizeSessionKey(session);
   const config = cortex.config();
-  const grant = grantFor(SENDERS[from], config);
-  if (grant.authority === "guest") throw new Error(`${from} is a guest`);
   const name = `attack-${++sendings}`;
-  const { persona } = config.agents[agent as AgentId]!;
   const event = {
     id: `test:${name}` as EventId,
     ...SENDERS[from],
@@ -332,8 +327,12 @@ async function send(
     atMs: Date.now(),
     ...present({ place, placeKind }),
   };
+  const principal = await principalOfEvent(event, cortex.store.people);
+  const grant = await grantFor({ ...event, principal }, cortex.store.people);
+  if (grant.authority === "guest") throw new Error(`${from} is a guest`);
+  const { persona } = config.agents[agent as AgentId]!;
   const accepted = await cortex.store.events.accept(
-    { ...event, principal: from === "owner" ? OWNER_PRINCIPAL : principalOfEvent(event, config) },
+    { ...event, principal },
     {
       dispatch: {
         id: `dispatch-${name}` as DispatchId,

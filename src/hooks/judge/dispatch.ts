@@ -6,15 +6,6 @@ import type { Firing } from "./judge.ts";
 import type { HookDestination } from "./normalise-result.ts";
 import { checkChain } from "../../model/chain.ts";
 import { CortexError } from "../../model/errors.ts";
-import {
-  AGENT_ADAPTER,
-  ANSWER_ADAPTER,
-  HOOK_ADAPTER,
-  RELAY_ADAPTER,
-  SCRIPT_ADAPTER,
-  TEAM_ADAPTER,
-  splitEventId,
-} from "../../model/event.ts";
 import { dispatchIds } from "../../model/ids.ts";
 import type { Json } from "../../model/json.ts";
 import type { RouteWish } from "../../model/target.ts";
@@ -33,16 +24,6 @@ type DispatchPorts = Pick<Ports, "store" | "clock" | "mintId"> & {
   readonly relays: Pick<Relays, "run">;
 };
 
-/** Adapters of events that agents cause. */
-const OURS: ReadonlySet<string> = new Set([
-  ANSWER_ADAPTER,
-  AGENT_ADAPTER,
-  RELAY_ADAPTER,
-  SCRIPT_ADAPTER,
-  TEAM_ADAPTER,
-  HOOK_ADAPTER,
-]);
-
 /** As `DispatchFor`. Undefined: the sender is a guest, for whom nothing is done, or a relay was started. */
 export async function dispatchOfHook(
   event: StoredEvent,
@@ -51,7 +32,7 @@ export async function dispatchOfHook(
   { store, settings, clock, mintId, relays }: DispatchPorts,
 ): Promise<Omit<NewDispatch, "hook"> | undefined> {
   const config = settings.config();
-  const grant = grantOf(event, config);
+  const grant = await grantFor(event, store.people);
   if (grant.authority === "guest") return undefined;
   parseDelivery(delivery);
   checkChain(event, config.broker, "chain_ended");
@@ -61,7 +42,7 @@ export async function dispatchOfHook(
     return undefined;
   }
   const target = await resolveRoute(
-    { ...routeTo(destination, { event, grant, config }), ...(smart ? { smart } : {}) },
+    { ...routeTo(destination, { event, config }), ...(smart ? { smart } : {}) },
     { ledger: store, config, mintId },
   );
   const sender = grant.authority === "source" ? "agent" : "person";
@@ -92,13 +73,6 @@ const MAX_QUOTE_LENGTH = 200;
 
 function firstWords(text: string): string {
   return truncate(text.replaceAll(/\s+/g, " ").trim(), MAX_QUOTE_LENGTH);
-}
-
-/** An agent's words are not an order: they are a source, like any other program of the owner. */
-function grantOf(event: StoredEvent, config: Config): Grant {
-  return OURS.has(splitEventId(event.id).adapter)
-    ? { authority: "source", permissions: { authority: "source" } }
-    : grantFor(event, config);
 }
 
 interface HookRelay extends Pick<Firing, "context"> {
@@ -151,11 +125,11 @@ function relayWithoutMessage(relay: string): CortexError {
 
 function routeTo(
   destination: Exclude<HookDestination, { kind: "relay" }>,
-  { event, grant, config }: { readonly event: StoredEvent; readonly grant: Grant; readonly config: Config },
+  { event, config }: { readonly event: StoredEvent; readonly config: Config },
 ): RouteWish {
   switch (destination.kind) {
     case "default":
-      return { session: sessionOfEvent(event, { isPersons: grant.authority === "paired", config }) };
+      return { session: sessionOfEvent(event, config) };
     case "thread":
       return { thread: destination.thread };
     case "session":

@@ -4,7 +4,7 @@ import type { Ports } from "../../feature/ports.ts";
 import { CortexError, errorText } from "../../model/errors.ts";
 import type { EventId } from "../../model/ids.ts";
 import type { Json } from "../../model/json.ts";
-import { principalBefore } from "../../model/principal.ts";
+import { principalOfEvent } from "../../personas/authority.ts";
 import type { NewEvent, Store, StoredEvent } from "../../store/store.ts";
 import { toHookEvent } from "../hook-event.ts";
 import { hookUnknown } from "../hook-name.ts";
@@ -71,13 +71,13 @@ async function findHook(name: string, catalogue: Catalogue, store: Store): Promi
   });
 }
 
-function asStored(event: NewEvent, nowMs: number): StoredEvent {
-  const principal = event.principal ?? principalBefore(event);
+async function asStored(event: NewEvent, { people }: Store, nowMs: number): Promise<StoredEvent> {
+  const principal = event.principal ?? (await principalOfEvent(event, people));
   return { ...event, principal, receivedAtMs: nowMs, differing: 0, depth: 0, returned: 0 };
 }
 
 async function findEvent(given: EventId | Incoming, store: Store, nowMs: number): Promise<StoredEvent> {
-  if (typeof given !== "string") return asStored(toOwnEvent(given), nowMs);
+  if (typeof given !== "string") return asStored(toOwnEvent(given), store, nowMs);
   const event = await store.events.get(given);
   if (event !== undefined) return event;
   throw new CortexError("event_unknown", `Unknown event "${given}"`, {

@@ -1,15 +1,14 @@
 /** The input of a session script, and the destination of its output. */
-import type { Config } from "../../config/config.ts";
 import type { Ports } from "../../feature/ports.ts";
 import { SCRIPT_ADAPTER } from "../../model/event.ts";
 import { type AgentId, dispatchIds, type EventId, type PersonaId, type TurnId } from "../../model/ids.ts";
 import { isJsonObject, type Json } from "../../model/json.ts";
 import type { SessionKey } from "../../model/session-key.ts";
 import { present } from "../../model/present.ts";
-import { authorityOf } from "../../personas/authority.ts";
+import { grantFor } from "../../personas/authority.ts";
 import type { SessionMoment } from "../templates/session-scripts-file.ts";
 import { forkLabel } from "../../routing/resolve.ts";
-import type { Change, NewDispatch, QueueItem, Store, StoredEvent } from "../../store/store.ts";
+import type { Change, NewDispatch, QueueItem, Store } from "../../store/store.ts";
 
 export interface Occasion {
   readonly moment: SessionMoment;
@@ -40,7 +39,7 @@ interface SessionScriptContext {
 /** Undefined: the change concerns no script. */
 export async function describeOccasion(
   change: Change,
-  { store, settings }: Pick<Ports, "store" | "settings">,
+  { store }: Pick<Ports, "store">,
 ): Promise<Occasion | undefined> {
   if (change.kind !== "turn" && change.kind !== "session") return undefined;
   const moment = change.kind === "turn" ? "onMessageEnd" : "onNew";
@@ -52,9 +51,7 @@ export async function describeOccasion(
     id === undefined ? [] : store.queue.itemsOf(id),
   ]);
   if (session === undefined) return undefined;
-  const item = items.find(
-    ({ event }) => event.direction === "received" && isPersons(event, settings.config()),
-  );
+  const item = await findPersons(items, store);
   if (moment === "onMessageEnd" && item === undefined) return undefined;
   const { agent, persona } = session;
   return {
@@ -78,8 +75,17 @@ export async function describeOccasion(
   };
 }
 
-function isPersons(event: StoredEvent, config: Config): boolean {
-  return ["owner", "paired"].includes(authorityOf(event, config));
+/** The first message that a person wrote, who may still write. */
+async function findPersons(
+  items: readonly QueueItem[],
+  { people }: Pick<Store, "people">,
+): Promise<QueueItem | undefined> {
+  for (const item of items) {
+    if (item.event.direction !== "received") continue;
+    const { authority } = await grantFor(item.event, people);
+    if (authority === "owner" || authority === "paired") return item;
+  }
+  return undefined;
 }
 
 /** The context as variables, for scripts that do not read JSON. */

@@ -8,6 +8,7 @@ import { openTestCortex, writeHome } from "../../../test/support/home.ts";
 import { temporaryFolder } from "../../../test/support/temporary.ts";
 import { answerTo, entry, plays, settled } from "../../../test/support/workers.ts";
 import { eventId, SCRIPT_ADAPTER } from "../../model/event.ts";
+import type { Identity } from "../../model/principal.ts";
 import { MAIN_SESSION } from "../../model/session-key.ts";
 import type { StoredEvent } from "../../store/store.ts";
 import type { Cortex, CortexOptions } from "../../runtime/cortex.ts";
@@ -139,6 +140,8 @@ test("the answer to a script goes where the answer to the person went, with no m
   });
   await using cortex = await home.open();
   await expect.poll(() => cortex.store.hooks.list(), PATIENT).toHaveLength(1);
+  const link = ["email@work:ada" as Identity];
+  await cortex.store.people.change("email-ada", { link }, { principal: "owner" });
   const place = { channel: "email", place: "ada", account: "work", topic: "7" };
   await cortex.accept({
     ...place,

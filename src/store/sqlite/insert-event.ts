@@ -2,7 +2,7 @@ import type { Database } from "better-sqlite3";
 
 import type { Direction } from "../../model/event.ts";
 import type { EventId } from "../../model/ids.ts";
-import type { Principal } from "../../model/principal.ts";
+import { type Principal, principalBefore } from "../../model/principal.ts";
 import { insertInto } from "./columns.ts";
 import { prepareRecorder } from "./record-changes.ts";
 import {
@@ -79,18 +79,24 @@ interface CauseRow {
   readonly depth: number;
   readonly returned: number;
   readonly principal: Principal | null;
+  readonly id: string;
+  readonly channel: string;
+  readonly sender: string | null;
+}
+
+const CAUSE = "select id, seq, depth, returned, principal, channel, sender from event";
+
+/** What is caused happens on the same authority, also if an older version stored the cause. */
+function principalOf(cause: CauseRow | undefined): Principal | null {
+  return cause === undefined ? null : (cause.principal ?? principalBefore(cause));
 }
 
 /** Inserts an event that is known to be new. */
 export function prepareInsertEvent(
   db: Database,
 ): (event: EventInput, nowMs: number, answered?: Answered) => number {
-  const findCause = db.prepare<[string], CauseRow>(
-    "select seq, depth, returned, principal from event where id = ?",
-  );
-  const findSource = db.prepare<[number | null], CauseRow>(
-    "select seq, depth, returned, principal from event where seq = ?",
-  );
+  const findCause = db.prepare<[string], CauseRow>(`${CAUSE} where id = ?`);
+  const findSource = db.prepare<[number | null], CauseRow>(`${CAUSE} where seq = ?`);
   const findPlace = db.prepare<[string], PlaceRow>("select key, kind, name, parent from place where id = ?");
   const insertPlace = db.prepare(
     `insert into place (id, channel, account, place, topic, kind, name, parent, first_ms)
@@ -114,7 +120,7 @@ export function prepareInsertEvent(
       receivedMs: nowMs,
       place,
       message: answered?.message ?? null,
-      principal: event.principal ?? cause?.principal ?? null, // what is caused happens on the same authority
+      principal: event.principal ?? principalOf(cause),
       cause: cause?.seq ?? null,
       depth: cause === undefined ? 0 : cause.depth + 1 - event.returns,
       returned: cause === undefined ? 0 : cause.returned + event.returns,

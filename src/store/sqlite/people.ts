@@ -2,7 +2,13 @@ import type { Database } from "better-sqlite3";
 
 import { canonicalJson, type Json } from "../../model/json.ts";
 import { OWNER_ID, type PersonLimits, type Role } from "../../model/person.ts";
-import type { Identity } from "../../model/principal.ts";
+import {
+  type Identity,
+  identityOf,
+  OWNER_PRINCIPAL,
+  personPrincipal,
+  type Principal,
+} from "../../model/principal.ts";
 import {
   type AuditKind,
   type Listed,
@@ -112,12 +118,31 @@ const BY_CONFIGURATION: ActorInput = { principal: "owner", token: null };
 
 export const takePeopleOver = operation(record({ people: list(personCodec) }), (db) => {
   const rows = preparePeople(db);
+  const update = db.prepare(
+    `update event set principal = ? where seq in (select event from unjudged) and principal is null
+       and channel = ? and sender = ?`,
+  );
+  const accounts = db
+    .prepare<[string], string>("select distinct account from place where channel = ?")
+    .pluck();
+  /** The older version knew people on all accounts of a channel: here, on those that were ever used. */
+  const onAccounts = (identity: Identity): readonly Identity[] => {
+    const [channel, sender] = [channelOf(identity), senderOf(identity)];
+    const others = accounts.all(channel).map((account) => identityOf({ channel, account, sender }));
+    return [...new Set([identity, ...others])];
+  };
+  /** What they had written to the older version, which no hook has judged yet. */
+  const attribute = (identity: Identity, principal: Principal): void => {
+    update.run(principal, channelOf(identity), senderOf(identity));
+  };
   return ({ people }, { nowMs }): number | Refusal => {
     const moment = { by: BY_CONFIGURATION, nowMs };
     let taken = 0;
     for (const person of people) {
-      const unheld = person.identities.filter((identity) => rows.isNew(identity) && !rows.find(identity));
+      const fresh = person.identities.filter(rows.isNew);
+      const unheld = fresh.flatMap(onAccounts).filter((identity) => rows.find(identity) === undefined);
       if (unheld.length === 0) continue;
+      for (const identity of fresh) rows.noteTakenOver(identity);
       const refusal =
         rows.count() < MAX_PEOPLE || person.role === "owner" ? admit(unheld, person) : tooMany();
       if (refusal !== null) return refusal;
@@ -126,15 +151,26 @@ export const takePeopleOver = operation(record({ people: list(personCodec) }), (
     return taken;
 
     function admit(unheld: readonly Identity[], person: PersonInput): null | Refusal {
-      for (const identity of unheld) rows.noteTakenOver(identity);
-      if (person.role !== "owner")
-        return rows.insert({ ...person, id: rows.freeId(person.id), identities: unheld }, moment);
+      if (person.role !== "owner") {
+        const id = rows.freeId(person.id);
+        for (const identity of unheld) attribute(identity, personPrincipal(id));
+        return rows.insert({ ...person, id, identities: unheld }, moment);
+      }
+      for (const identity of unheld) attribute(identity, OWNER_PRINCIPAL);
       const before = required(rows.get(OWNER_ID));
       const after = { ...before, identities: [...before.identities, ...unheld] };
       return rows.update({ before, after }, moment);
     }
   };
 });
+
+function channelOf(identity: Identity): string {
+  return identity.slice(0, identity.search(/[@:]/));
+}
+
+function senderOf(identity: Identity): string {
+  return identity.slice(identity.indexOf(":") + 1);
+}
 
 interface PersonRow {
   readonly key: number;
