@@ -2,6 +2,7 @@ import { CortexError } from "../model/errors.ts";
 import { present } from "../model/present.ts";
 import { type Caller, checkScopes } from "../model/scopes.ts";
 import { hashToken, mintToken } from "../model/token.ts";
+import { refuseSecretName } from "../store/kept-id.ts";
 import type { Store, StoredToken } from "../store/store.ts";
 
 interface WantedToken {
@@ -16,9 +17,15 @@ const NAME = /^[A-Za-z0-9][A-Za-z0-9 ._-]{0,63}$/;
 /** Only the caller of this ever has the secret. */
 export async function createToken(
   { name, can, expiresAtMs }: WantedToken,
-  { id, by, nowMs, store }: { id: string; by: Caller; nowMs: number; store: Pick<Store, "tokens"> },
+  {
+    id,
+    by,
+    nowMs,
+    store,
+  }: { id: string; by: Caller; nowMs: number; store: Pick<Store, "tokens" | "holdsSecret"> },
 ): Promise<{ readonly token: StoredToken; readonly secret: string }> {
   if (!NAME.test(name)) throw nameInvalid(name);
+  refuseSecretName("name", name, store);
   if (expiresAtMs !== undefined && expiresAtMs <= nowMs) throw expiresInvalid(expiresAtMs);
   const secret = mintToken();
   const token = { id, name, hash: hashToken(secret), can: checkScopes(can), ...present({ expiresAtMs }) };

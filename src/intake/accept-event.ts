@@ -1,5 +1,7 @@
+import { isOwnAdapter, splitEventId } from "../model/event.ts";
 import type { EventId } from "../model/ids.ts";
 import { principalOfEvent } from "../personas/authority.ts";
+import { refuseSecretName } from "../store/kept-id.ts";
 import type { FileState, NewEvent } from "../store/store.ts";
 import { withFiledAttachments } from "./attachments.ts";
 import { takeChatEvent } from "./chat-events.ts";
@@ -15,8 +17,14 @@ export interface AcceptedEvent {
 export async function acceptEvent(given: NewEvent, intake: Intake, file?: FileState): Promise<AcceptedEvent> {
   const { store, home, spans } = intake;
   const received = spans.now();
+  const { adapter } = splitEventId(given.id);
+  if (!isOwnAdapter(adapter)) {
+    refuseSecretName("adapter", adapter, store);
+    refuseSecretName("channel", given.channel, store);
+  }
+  const id = store.events.keptId(given.id);
   const principal = given.principal ?? (await principalOfEvent(given, store.people));
-  const filed = await withFiledAttachments({ ...given, principal }, home);
+  const filed = await withFiledAttachments({ ...given, id, principal }, home);
   const reply = await takeChatEvent({ ...filed, principal }, intake);
   const event =
     reply === undefined ? filed : { ...filed, metadata: { ...(filed.metadata as object), reply } };

@@ -82,7 +82,7 @@ async function statusOf(event: ChatEvent, intake: Intake): Promise<string> {
   const { store, settings, mintId } = intake;
   const config = settings.config();
   const session = sessionOfEvent(event, config);
-  const target = await resolveRoute({ session }, { ledger: store, config, mintId });
+  const target = await resolveRoute({ session }, { store, config, mintId });
   assert(target.kind === "session");
   return describeStatus({ target, channel: event.channel }, intake);
 }

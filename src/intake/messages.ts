@@ -60,7 +60,7 @@ export async function sendMessage(message: NewMessage, intake: Intake, below?: B
   const { received = spans.now() } = message;
   const config = settings.config();
   checkMessage(message, intake);
-  const target = await resolveRoute(message, { ledger: store, config, mintId });
+  const target = await resolveRoute(message, { store, config, mintId });
   const event = eventOf(message, intake, below?.reply);
   const dispatch: NewDispatch = {
     id: mintId() as DispatchId,
@@ -107,7 +107,7 @@ export function checkMessage(message: NewMessage, { settings }: Pick<Intake, "se
 /** The event that a message of the owner is; with a reply where a command in it was replied to. */
 export function eventOf(
   message: NewMessage,
-  { clock, mintId }: Pick<Intake, "clock" | "mintId">,
+  { clock, mintId, store }: Pick<Intake, "clock" | "mintId" | "store">,
   reply?: string,
 ): NewEvent {
   const channel = channelOf(message);
@@ -121,7 +121,7 @@ export function eventOf(
     ...(reply === undefined ? {} : { metadata: { reply } }),
     timestampMs: clock(),
   });
-  return { ...event, principal: OWNER_PRINCIPAL };
+  return { ...event, id: store.events.keptId(event.id), principal: OWNER_PRINCIPAL };
 }
 
 export function channelOf({ channel = DEFAULT_CHANNEL }: NewMessage): string {

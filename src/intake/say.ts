@@ -45,7 +45,7 @@ export async function say(message: NewMessage, intake: Intake): Promise<Said> {
   if (typed === undefined) return { kind: "message", sent: await sendMessage(message, intake) };
   checkMessage(message, intake);
   const target = await resolveRoute(message, {
-    ledger: intake.store,
+    store: intake.store,
     config: intake.settings.config(),
     mintId: intake.mintId,
   });

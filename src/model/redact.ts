@@ -49,13 +49,14 @@ export function createRedact(secrets: readonly Secret[]): Redact {
   };
 }
 
-/** As it is, as it stands in JSON, once and twice, in a URL, in hexadecimal and in base 64. */
+/** As it is, in lower case, as it stands in JSON, once and twice, in a URL, in hexadecimal and in base 64. */
 function spellings(value: string): string[] {
   const inJson = JSON.stringify(value).slice(1, -1);
   const bytes = Buffer.from(value);
   return [
     ...new Set([
       value,
+      value.toLowerCase(), // session keys are in lower case
       inJson,
       JSON.stringify(inJson).slice(1, -1),
       encodeURIComponent(value.toWellFormed()),

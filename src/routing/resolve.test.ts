@@ -20,7 +20,7 @@ const empty = await openTestStore();
 afterAll(() => empty[Symbol.asyncDispose]());
 
 function resolve(route: RouteWish): Promise<DispatchTarget> {
-  return resolveRoute(route, { ledger: empty.store, config, mintId: () => "01ABC" });
+  return resolveRoute(route, { store: empty.store, config, mintId: () => "01ABC" });
 }
 
 function to(label: string, agent = "main", persona = "atlas"): DispatchTarget {
@@ -63,10 +63,7 @@ test("a session that exists keeps its agent and persona, whatever its key says",
   const stored = { ...toSession("agent:sage:main"), agent: "old", persona: "gone" } as DispatchTarget;
   await store.events.accept(event("a"), { dispatch: dispatch("a", stored) });
 
-  const found = await resolveRoute(
-    { session: "agent:sage:main" },
-    { ledger: store, config, mintId: () => "x" },
-  );
+  const found = await resolveRoute({ session: "agent:sage:main" }, { store, config, mintId: () => "x" });
 
   expect(found).toEqual(to("agent:sage:main", "old", "gone"));
 });

@@ -9,10 +9,11 @@ import {
   type SessionKey,
 } from "../model/session-key.ts";
 import { parseRoute, type RouteWish } from "../model/target.ts";
-import type { DispatchTarget, Ledger } from "../store/store.ts";
+import { refuseSecretName } from "../store/kept-id.ts";
+import type { DispatchTarget, Store } from "../store/store.ts";
 
 interface RoutingPorts {
-  readonly ledger: Ledger;
+  readonly store: Pick<Store, "sessions" | "holdsSecret">;
   readonly config: Config;
   readonly mintId: () => string;
 }
@@ -40,9 +41,10 @@ export function forkLabel(id: string): SessionKey {
 }
 
 /** A session that exists keeps its agent and persona; a new one gets them from its key. */
-async function sessionTarget(session: SessionKey, { ledger, config }: RoutingPorts): Promise<DispatchTarget> {
-  const stored = await ledger.sessions.get(session);
+async function sessionTarget(session: SessionKey, { store, config }: RoutingPorts): Promise<DispatchTarget> {
+  const stored = await store.sessions.get(session);
   if (stored !== undefined) return { kind: "session", session, agent: stored.agent, persona: stored.persona };
+  refuseSecretName("session", session, store);
   const agent = agentOf(session);
   if (!Object.hasOwn(config.agents, agent)) throw agentUnknown(agent, config);
   return { kind: "session", session, agent, persona: config.agents[agent]!.persona };

@@ -85,6 +85,12 @@ export interface EventFilter {
 
 export interface EventStore extends EventReads {
   /**
+   * The id by which an event with this id is stored: its digest if it holds a secret, unless it was stored before the secret
+   * was known. `accept` sees to it, too. An id stays the same when a secret is known no longer.
+   */
+  keptId(id: EventId): EventId;
+
+  /**
    * Accepts an event once. A second event with the same id changes nothing but the count of differing redeliveries.
    * With a dispatch, the event, the dispatch and the queue item are one commit; with a claim and an idle session, so
    * are the lease and the run.

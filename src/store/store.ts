@@ -116,6 +116,9 @@ export interface Ledger extends AsyncDisposable {
 }
 
 export interface Store extends Ledger {
+  /** Whether a text holds a secret that is known now. Bound to the store: it can be passed on alone. */
+  readonly holdsSecret: (text: string) => boolean;
+
   readonly events: EventStore;
   readonly queue: QueueStore;
   readonly runs: RunStore;

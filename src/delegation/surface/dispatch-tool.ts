@@ -14,6 +14,7 @@ import {
 } from "../../model/session-key.ts";
 import type { Tool, ToolResult } from "../../model/tool.ts";
 import type { Worker } from "../../model/worker.ts";
+import { refuseSecretName } from "../../store/kept-id.ts";
 import type { StoredSession, Store } from "../../store/store.ts";
 import { OWNERS } from "../../model/trust.ts";
 import { labelSession } from "../../turns/setup.ts";
@@ -120,6 +121,7 @@ async function orderOf(
     const target = await useSession(existing, params, caller, store);
     return { ...common, target, permissions, profile };
   }
+  refuseSecretName("session", key, store);
   const agent = checkAgentExists(params.agent ?? agentOfNew(key) ?? context.agent, config);
   const worker = workerOf({ permissions: narrowingOf(context.delegable, [type?.tools]), type, profile });
   return { ...common, target: openWorker({ agent, worker, key }, caller, config), permissions };

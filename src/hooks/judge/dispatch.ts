@@ -43,7 +43,7 @@ export async function dispatchOfHook(
   }
   const target = await resolveRoute(
     { ...routeTo(destination, { event, config }), ...(smart ? { smart } : {}) },
-    { ledger: store, config, mintId },
+    { store, config, mintId },
   );
   const sender = grant.authority === "source" ? "agent" : "person";
   return {

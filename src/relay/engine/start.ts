@@ -22,6 +22,7 @@ import {
   type SnapshotContent,
   takeSnapshot,
 } from "../templates/snapshot.ts";
+import { keptKey } from "../../store/kept-id.ts";
 import type { NewRelay, StoredRelay } from "../../store/store.ts";
 import { isStartedWith, newRelayId, relayIdOf } from "../record/keys.ts";
 import type { RelayRequest } from "../relays.ts";
@@ -36,7 +37,7 @@ export async function startRelay(
   { store, home, clock }: Pick<Ports, "store" | "home" | "clock">,
   onId?: (id: RelayId) => void,
 ): Promise<RelayRecord> {
-  const { idempotencyKey: key } = request;
+  const key = request.idempotencyKey === undefined ? undefined : keptKey(request.idempotencyKey, store);
   for (let draw = 0; draw < MAX_DRAWS; draw++) {
     const id = key === undefined ? newRelayId() : relayIdOf(key, draw);
     const existing = await store.relays.get(id);
@@ -45,7 +46,9 @@ export async function startRelay(
       const workspace = await makeWorkspace(home, id);
       const record = recordOf(request, content, { id, workspace, nowMs: clock() });
       onId?.(id);
-      const { fresh } = await store.relays.create(keep(request, content, record));
+      const { fresh } = await store.relays.create(
+        keep({ ...request, ...present({ idempotencyKey: key }) }, content, record),
+      );
       if (fresh) return record;
     }
     const taken = existing ?? (await store.relays.get(id));

@@ -108,7 +108,11 @@ export const relayRoutes = [
     body: schemas.RelayMessage,
     answers: { 202: schemas.RelayBuffered },
     async handle({ params: { id }, body: { content, idempotencyKey } }, { cortex }) {
-      const from = idempotencyKey === undefined ? {} : { event: `${CHANNEL}:${idempotencyKey}` as EventId };
+      const { events } = cortex.store;
+      const from =
+        idempotencyKey === undefined
+          ? {}
+          : { event: events.keptId(`${CHANNEL}:${idempotencyKey}` as EventId) };
       return { status: 202, body: { id, ...(await cortex.relays.say(relayIdIn(id), content, from)) } };
     },
   }),

@@ -15,9 +15,9 @@ import {
   text,
   textOf,
   textOrNull,
-  textOrNullOf,
   words,
   wordsOrNull,
+  wordsOrNullOf,
 } from "./wire.ts";
 
 const placeCodec = record({
@@ -43,7 +43,7 @@ export const EVENT_FIELDS = {
   attachments: jsonOrNull,
   payload: jsonOrNull,
   metadata: jsonOrNull,
-  principal: textOrNullOf<Principal>(),
+  principal: wordsOrNullOf<Principal>(),
   label: jsonOrNull,
   token: wordsOrNull,
 };

@@ -7,14 +7,14 @@ import type { LabelledCommand, WrittenFile } from "../labels.ts";
 import { MAX_PAGE } from "../limits.ts";
 import { operation } from "./operation.ts";
 import { parseJson } from "./row.ts";
-import { type Decoded, json, list, number, optional, record, text, textOrNull } from "./wire.ts";
+import { type Decoded, json, list, number, optional, record, text, textOrNull, words } from "./wire.ts";
 
 const writtenCodec = record({
   path: text,
   sha256: text,
   size: number,
   label: json,
-  principal: text,
+  principal: words,
   turn: textOrNull,
   atMs: number,
 });
@@ -38,7 +38,7 @@ export const hasWritten = operation(record({ path: text, sha256: textOrNull }), 
 });
 
 export const beginCommand = operation(
-  record({ id: text, folders: json, label: json, principal: text, turn: text, startedMs: number }),
+  record({ id: text, folders: json, label: json, principal: words, turn: text, startedMs: number }),
   (db) => {
     const insert = db.prepare(
       `insert or ignore into labelled_command (id, folders, label, principal, turn, started_ms)

@@ -237,3 +237,38 @@ describe("secrets", () => {
     expect(await store.events.get(again.id)).toMatchObject({ differing: 0 });
   });
 });
+
+test("an event is the same before a secret is known, while it is known, and after", async () => {
+  const known = { secrets: [] as { name: string; value: string }[] };
+  await using opened = await open((text) => createRedact(known.secrets)(text));
+  const { store } = opened;
+  const early = event("early hunter2hunter2");
+  const late = event("late hunter2hunter2");
+  expect(await store.events.accept(early)).toEqual({ fresh: true });
+  known.secrets = [{ name: "KEY", value: "hunter2hunter2" }];
+  expect(await store.events.accept(early)).toEqual({ fresh: false });
+  expect(store.events.keptId(early.id)).toBe(early.id);
+
+  const kept = store.events.keptId(late.id);
+  expect(kept).toMatch(/^test:sha256:[0-9a-f]{64}$/);
+  expect(await store.events.accept(late)).toEqual({ fresh: true });
+  expect(await store.events.accept(late)).toEqual({ fresh: false });
+  expect(await store.events.accept({ ...late, id: kept })).toEqual({ fresh: false });
+  expect(opened.bytes()).not.toContain("late hunter2hunter2");
+
+  known.secrets = [];
+  expect(await store.events.accept(late)).toEqual({ fresh: false });
+  expect(store.events.keptId(late.id)).toBe(kept);
+});
+
+test("no new session is named by a secret, in lower case either", async () => {
+  const redact = createRedact([{ name: "KEY", value: "Hunter2Hunter2" }]);
+  await using opened = await open(redact);
+  const claim = await begin(opened.store, "a");
+  const { turn } = claim;
+  await opened.store.turns.commit(turnFor(claim));
+  await expect(opened.store.sessions.fork(turn, session("about-hunter2hunter2"))).rejects.toThrow(
+    "The session contains the value of a secret",
+  );
+  expect(opened.bytes().toLowerCase()).not.toContain("hunter2hunter2");
+});

@@ -5,6 +5,7 @@
 import { existsSync, statSync } from "node:fs";
 import type { Database } from "better-sqlite3";
 
+import type { EventId } from "../../model/ids.ts";
 import type {
   CostQuery,
   Counts,
@@ -109,6 +110,9 @@ export class SqliteLedger implements Ledger {
       )
       .pluck(),
   );
+  readonly #findEvent = lazily(() =>
+    this.#db.prepare<[string], number>("select seq from event where id = ?").pluck(),
+  );
   readonly #searchEvents = lazily(() => prepareSearchEvents(this.#db));
 
   constructor({ path, db }: { readonly path: string; readonly db: Database }) {
@@ -183,6 +187,12 @@ export class SqliteLedger implements Ledger {
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all([this.#reader.close(), this.#searcher.close()]);
     this.#db.close();
+  }
+
+  /** At once, for what must not wait in between. */
+  hasEvent(id: EventId): boolean {
+    if (!this.#db.open) throw storeClosed(this.#path);
+    return this.#findEvent().get(id) !== undefined;
   }
 
   #eventReads(): Ledger["events"] {

@@ -6,7 +6,8 @@ import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 
 import { CortexError } from "../../model/errors.ts";
-import type { DeliveryId, ItemId, RunId, TurnId } from "../../model/ids.ts";
+import { splitEventId } from "../../model/event.ts";
+import type { DeliveryId, EventId, ItemId, RunId, TurnId } from "../../model/ids.ts";
 import type { Json } from "../../model/json.ts";
 import type { Redact } from "../../model/redact.ts";
 import type { SessionKey } from "../../model/session-key.ts";
@@ -35,6 +36,7 @@ import type {
   WakeTopic,
 } from "../store.ts";
 import { MAX_CHUNKS_IN_DELIVERY } from "../store.ts";
+import { digestedEventId, refuseSecretName } from "../kept-id.ts";
 import { OWNER } from "./audit.ts";
 import type { ClaimRequest, ClaimRow } from "./claim.ts";
 import { connectThread } from "./connect-thread.ts";
@@ -84,7 +86,7 @@ export async function openSqliteStore({
     try {
       const ledger = await openSqliteLedger({ path });
       dropOldCopies(path, clock());
-      return new SqliteStore({ path, lock, clock, writer, ledger });
+      return new SqliteStore({ path, lock, clock, redact, writer, ledger });
     } catch (error) {
       await writer.close();
       throw error;
@@ -107,6 +109,7 @@ function claimDatabase(path: string): Disposable {
 }
 
 export class SqliteStore implements Store {
+  readonly holdsSecret: Store["holdsSecret"];
   readonly events: Store["events"];
   readonly queue: Store["queue"];
   readonly runs: Store["runs"];
@@ -137,6 +140,7 @@ export class SqliteStore implements Store {
     path: string;
     lock: Disposable;
     clock: () => number;
+    redact: Redact;
     writer: Writer;
     ledger: SqliteLedger;
   }) {
@@ -144,6 +148,7 @@ export class SqliteStore implements Store {
     this.#lock = parts.lock;
     this.#writer = parts.writer;
     this.#ledger = parts.ledger;
+    this.holdsSecret = (text) => parts.redact(text) !== text;
     this.dead = parts.ledger.dead;
     this.changes = parts.ledger.changes;
     this.#mintId = createUlidSource(parts.clock);
@@ -231,7 +236,7 @@ export class SqliteStore implements Store {
       ...this.#ledger.events,
       accept: async (event, { dispatch, claim, judge, file, progress } = {}): Promise<Accepted> => {
         const input = {
-          event: encode.encodeEvent(event),
+          event: encode.encodeEvent({ ...event, id: this.#keptId(event.id) }),
           dispatch: dispatch === undefined ? undefined : encode.encodeDispatch(dispatch),
           claim: this.#claimRequest(claim),
           judge: judge === true ? 1 : 0,
@@ -241,12 +246,19 @@ export class SqliteStore implements Store {
         const { fresh, dispatched } = await this.#writer.call("acceptEvent", input);
         return dispatched === undefined ? { fresh } : { fresh, dispatched: toDispatched(dispatched) };
       },
+      keptId: (id) => this.#keptId(id),
       dispatch: async (event, dispatch, { claim } = {}) => {
         const input = { event, dispatch: encode.encodeDispatch(dispatch), claim: this.#claimRequest(claim) };
         return toDispatched(await this.#writer.call("dispatch", input));
       },
       index: async (max) => this.#writer.call("indexEvents", { max: checkCount(max) }),
     };
+  }
+
+  #keptId(id: EventId): EventId {
+    const digested = digestedEventId(id);
+    if (this.holdsSecret(splitEventId(id).sourceId)) return this.#ledger.hasEvent(id) ? id : digested;
+    return this.#ledger.hasEvent(digested) ? digested : id;
   }
 
   #queueStore(): Store["queue"] {
@@ -348,6 +360,7 @@ export class SqliteStore implements Store {
     return {
       ...this.#ledger.sessions,
       fork: async (turn, label) => {
+        refuseSecretName("session", label, this);
         await this.#writer.call("fork", { turn, label: encode.checkKey(label) });
         return required(await this.#ledger.sessions.get(label));
       },

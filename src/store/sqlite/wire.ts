@@ -48,6 +48,11 @@ export function textOrNullOf<T extends string>(): Codec<T | null, T | null | und
   return textOrNull as Codec<T | null, T | null | undefined>;
 }
 
+/** The same for redacted text: a principal has the name that its platform gave it. */
+export function wordsOrNullOf<T extends string>(): Codec<T | null, T | null | undefined> {
+  return wordsOrNull as Codec<T | null, T | null | undefined>;
+}
+
 type Fields = Readonly<Record<string, Codec<unknown>>>;
 
 export type DecodedFields<F> = { readonly [Name in keyof F]: Decoded<F[Name]> };
