@@ -454,6 +454,41 @@ export const cortexSchema = z
       })
       .describe("Agents that pass one artifact along.")
       .prefault({}),
+    people: z
+      .strictObject({
+        limits: z
+          .strictObject({
+            pending: whole(0, "How many messages of one person may wait, over all sessions.").default(20),
+            perMinute: whole(0, "How many messages of one person are taken in a minute.").default(20),
+            usdPerDay: usd("Daily cost limit of what one person causes, in USD.").default(2),
+          })
+          .describe("Limits of each person except you. A person's own limits come first.")
+          .prefault({}),
+        share: z
+          .number()
+          .min(0)
+          .max(1)
+          .describe(
+            "Fraction of each daily limit of a persona, of hooks and of `usage` that everybody except you may use together, from 0 to 1.",
+          )
+          .default(0.5),
+        openApprovals: whole(0, "How many approvals may be open for the work of one person.").default(20),
+        guests: z
+          .strictObject({
+            eventsPerDay: whole(
+              0,
+              "Events of one guest that are stored per day; others are only counted.",
+            ).default(100),
+            allEventsPerDay: whole(0, "The same for all guests together.").default(2_000),
+            characters: whole(0, "How much of the text of a guest's event is stored, in characters.").default(
+              4_000,
+            ),
+          })
+          .describe("Storage for events of people who are not paired.")
+          .prefault({}),
+      })
+      .describe("What people other than you may use.")
+      .prefault({}),
     quota: z
       .strictObject({
         workspaceMb: whole(1, "Maximum size of an agent's workspace, in MB.").max(MAX_MB).default(4_096),

@@ -46,7 +46,7 @@ export const INSIGHT: readonly Command[] = [
     group: "Look",
     examples: ["cortex costs", "cortex costs --by model --days 7"],
     options: [
-      ["--by <what>", "Group by day, session, agent, persona or model (default day)"],
+      ["--by <what>", "Group by day, session, agent, persona, person or model (default day)"],
       ["--days <number>", "Number of days, including today (default 30)"],
     ],
     run: async (given) => (await import("./costs-command.ts")).costs(given),

@@ -1,9 +1,9 @@
-/** The costs of turns by session, agent, persona, model or day. */
+/** The costs of turns by session, agent, persona, person, model or day. */
 import type { Config } from "../config/config.ts";
 import { dateOf, dayStart, dayStarts } from "../model/day.ts";
 import type { CostQuery, CostRow, Ledger, ModelUse } from "../store/store.ts";
 
-export const COST_GROUPS = ["day", "session", "agent", "persona", "model"] as const;
+export const COST_GROUPS = ["day", "session", "agent", "persona", "person", "model"] as const;
 export const DEFAULT_COST_DAYS = 30;
 export const MAX_COST_DAYS = 366;
 

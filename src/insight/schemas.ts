@@ -177,7 +177,7 @@ const Health = Alive.extend({
 });
 
 const Costs = z.object({
-  by: z.enum(["day", "session", "agent", "persona", "model"]),
+  by: z.enum(["day", "session", "agent", "persona", "person", "model"]),
   since: time,
   costUsd: z.number(),
   turns: z.number(),

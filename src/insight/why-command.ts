@@ -2,6 +2,7 @@
 import { explain, type Explanation } from "./why.ts";
 import type { Invocation } from "../feature/command.ts";
 import { openLedger } from "../client/ledger.ts";
+import { isPersonPolicy, LIMIT_OF_POLICY } from "../model/person-limits.ts";
 import { count, duration, firstLine, harmless, moment, table } from "../terminal/text.ts";
 
 const MAX_CONTENT_LENGTH = 80;
@@ -191,6 +192,12 @@ function queuedStep({ id, session, mode, queuedAt, dueAt }: Item): Step {
   return { at: queuedAt, what: `message ${id} queued in ${session}, mode ${mode}${due}` };
 }
 
+function limitOf(policy: string | null): string {
+  return policy !== null && isPersonPolicy(policy)
+    ? ` (limit \`${LIMIT_OF_POLICY[policy]}\` of the sender)`
+    : "";
+}
+
 function* endOfItem(item: Item): Generator<Step> {
   const { id, state, settledAt } = item;
   switch (state) {
@@ -205,7 +212,8 @@ function* endOfItem(item: Item): Generator<Step> {
       break;
     case "dropped": {
       const told = item.formerTurnId === null ? "" : `; see turn ${item.formerTurnId}`;
-      yield { at: settledAt, what: `message ${id} dropped by policy "${item.policy}"${told}` };
+      const limit = limitOf(item.policy);
+      yield { at: settledAt, what: `message ${id} dropped by policy "${item.policy}"${limit}${told}` };
       break;
     }
     case "dead":

@@ -54,6 +54,11 @@ export function isOwner(principal: string): boolean {
   return principal === OWNER_PRINCIPAL;
 }
 
+/** Whether it uses what others than the owner may use together. A timer is the owner's own schedule. */
+export function isOthers(principal: string): boolean {
+  return !isOwner(principal) && !/^source:timer(:|$)/.test(principal);
+}
+
 /** The id of a person. Undefined: it is none. */
 export function personIdOf(principal: string): string | undefined {
   return principalKind(principal) === "person" ? principal.slice("person:".length) : undefined;

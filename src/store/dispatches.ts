@@ -1,7 +1,9 @@
 import type { AgentId, DelegationId, DispatchId, ItemId, PersonaId, TurnId } from "../model/ids.ts";
 import type { Json } from "../model/json.ts";
+import type { PersonLimits } from "../model/person.ts";
 import type { QueueMode } from "../model/queue-mode.ts";
 import type { SessionKey } from "../model/session-key.ts";
+import type { NewDelivery } from "./deliveries.ts";
 import type { Claim } from "./leases.ts";
 
 export type DispatchTarget =
@@ -36,6 +38,8 @@ export interface NewDispatch {
   readonly late?: string;
   /** Limits how many items may wait in the session. */
   readonly cap?: QueueCap;
+  /** What its sender may use, if they are a person and no other event has caused it. */
+  readonly quota?: PersonQuota;
   /** With mode interrupt, drops older waiting items by the policy `interrupt`. */
   readonly drains?: "drop";
   readonly message?: string;
@@ -75,6 +79,17 @@ export interface QueueCap {
   /** At least 1, otherwise `limit_invalid`. */
   readonly max: number;
   readonly drop: "old" | "new" | "summarize";
+}
+
+/**
+ * The defaults; limits of a person's own come first. A message over a limit is dropped by a `PersonPolicy`, and its
+ * sender is told, once in a while.
+ */
+export interface PersonQuota extends Required<PersonLimits> {
+  /** When the day of `usdPerDay` began. */
+  readonly dayMs: number;
+  /** Where the sender is told. */
+  readonly notice?: Pick<NewDelivery, "target" | "replyTo">;
 }
 
 export interface NewDelegation {

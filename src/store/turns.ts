@@ -1,6 +1,7 @@
 import type { AgentId, EventId, PersonaId, RunId, TurnId } from "../model/ids.ts";
 import type { Json } from "../model/json.ts";
 import type { Message, ToolCall } from "../model/message.ts";
+import type { Principal } from "../model/principal.ts";
 import type { SessionKey } from "../model/session-key.ts";
 import type { Timing } from "../model/spans.ts";
 import type { Usage } from "../model/usage.ts";
@@ -36,13 +37,25 @@ export interface TurnReads {
    * What a persona has spent since the given time: turns committed since then, the journals of active runs, and those
    * of runs that failed since then. Unknown prices count as zero.
    */
-  spentUsd(persona: PersonaId, sinceMs: number): Promise<number>;
+  spentUsd(
+    persona: PersonaId,
+    sinceMs: number,
+    options?: {
+      /** Only for others than the owner: see `isOthers` of the model. */ readonly others?: boolean;
+    },
+  ): Promise<number>;
+
+  /** The same of what a principal has caused, by any persona, with what hooks asked models about their messages. */
+  spentByUsd(principal: Principal, sinceMs: number): Promise<number>;
 
   /**
    * Model calls since the given time, in steps of 15 minutes, by persona: for turns, compactions and hooks. Does not
    * count the offline model.
    */
-  usedSince(sinceMs: number): Promise<ModelUse[]>;
+  usedSince(
+    sinceMs: number,
+    options?: { /** Only for others than the owner. */ readonly others?: boolean },
+  ): Promise<ModelUse[]>;
 
   /**
    * The attachments of the messages that this turn and its ancestors answered, newest first, from at most `limit`
@@ -159,7 +172,7 @@ export interface StoredTurn {
 }
 
 export interface CostQuery {
-  readonly by: "session" | "agent" | "persona" | "model" | "day";
+  readonly by: "session" | "agent" | "persona" | "person" | "model" | "day";
   readonly sinceMs: number;
   readonly untilMs: number;
   /** By day: when each day starts, ascending. The first must not be after `sinceMs`. */

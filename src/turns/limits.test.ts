@@ -4,6 +4,8 @@ import { loadFiles } from "../../test/support/config-home.ts";
 import { message, START_MS } from "../../test/support/sample.ts";
 import { EVERYTHING } from "../../test/support/tool-context.ts";
 import { dayStart } from "../model/day.ts";
+import type { PersonLimits } from "../model/person.ts";
+import { OWNER_PRINCIPAL, personPrincipal, type Principal } from "../model/principal.ts";
 import type { Profile } from "../model/profile.ts";
 import type { AssistantBody, Message, ToolCall } from "../model/message.ts";
 import {
@@ -64,21 +66,89 @@ test("a model whose price is not known, or is nothing, does not reach the limit 
 const ATLAS = "atlas" as PersonaId;
 
 const { config } = await loadFiles({});
-const spendingOf = (limit: number, spent: number, backend: Profile["backend"] = "pi") =>
+/** What was spent today, by whom. */
+interface Spent {
+  readonly principal?: Principal;
+  readonly backend?: Profile["backend"];
+  /** Of all, what others than the owner spent, and of that, the principal. */
+  readonly others?: number;
+  readonly own?: number;
+  readonly limits?: PersonLimits;
+}
+
+const spendingOf = (
+  limit: number,
+  spent: number,
+  { principal = OWNER_PRINCIPAL, backend = "pi", others = 0, own = 0, limits = {} }: Spent = {},
+) =>
   dayLimitReached(
-    { persona: ATLAS, permissions: () => ({ ...EVERYTHING, spendUsdPerDay: limit }), profile: { backend } },
+    {
+      persona: ATLAS,
+      principal,
+      permissions: () => ({ ...EVERYTHING, spendUsdPerDay: limit }),
+      profile: { backend },
+    },
     {
       settings: { config: () => config },
       clock: () => START_MS,
       store: {
         turns: {
-          spentUsd: async (persona, sinceMs) =>
-            persona === ATLAS && sinceMs === dayStart(START_MS, config.timezone) ? spent : Infinity,
+          spentUsd: async (persona, sinceMs, options) =>
+            persona === ATLAS && sinceMs === dayStart(START_MS, config.timezone)
+              ? options?.others === true
+                ? others
+                : spent
+              : Infinity,
+          spentByUsd: async (who) => (who === principal ? own : Infinity),
           usedSince: async () => [],
+        },
+        people: {
+          get: async (id) => ({
+            id,
+            name: "Ada",
+            role: "member",
+            identities: [],
+            permissions: undefined,
+            limits,
+            createdAtMs: 0,
+          }),
         },
       },
     },
   );
+
+const ada = personPrincipal("ada");
+
+test("a person who has spent their budget stops, and the owner goes on", async () => {
+  const { usdPerDay } = config.people.limits;
+  const spent = { others: usdPerDay, own: usdPerDay };
+  expect(
+    await spendingOf(20, usdPerDay, { principal: ada, ...spent, own: usdPerDay - 0.01 }),
+  ).toBeUndefined();
+  expect(await spendingOf(20, usdPerDay, { principal: ada, ...spent })).toMatch(
+    /budget for today is used up/,
+  );
+  expect(await spendingOf(20, usdPerDay, spent)).toBeUndefined();
+});
+
+test("a person's own limit comes first", async () => {
+  const spent = { principal: ada, others: 3, own: 3 };
+  expect(await spendingOf(20, 3, { ...spent, limits: { usdPerDay: 5 } })).toBeUndefined();
+  expect(await spendingOf(20, 3, { ...spent, limits: { usdPerDay: 1 } })).toMatch(/usdPerDay`: 1,/);
+});
+
+test("others use no more than their share together, and the owner always has the rest", async () => {
+  const spent = { others: 10, own: 0 };
+  expect(await spendingOf(20, 10, { principal: ada, ...spent })).toMatch(/`people\.share`: 0\.5 of/);
+  expect(await spendingOf(20, 10, { principal: "source:webhook:pay" as Principal, ...spent })).toMatch(
+    /share/,
+  );
+  expect(
+    await spendingOf(20, 10, { principal: "source:timer:daily" as Principal, ...spent }),
+  ).toBeUndefined();
+  expect(await spendingOf(20, 19.99, spent)).toBeUndefined();
+  expect(await spendingOf(20, 20, spent)).toMatch(/spendUsdPerDay`: 20/);
+});
 
 test("a persona that has spent less than it may goes on", async () => {
   expect(await spendingOf(1, 0.99)).toBeUndefined();
@@ -90,7 +160,7 @@ test("one that has spent it says so, with the limit", async () => {
 
 test("one that may spend nothing asks no model, but the offline one is free", async () => {
   expect(await spendingOf(0, 0)).toMatch(/spent 0\.00/);
-  expect(await spendingOf(0, 0, "offline")).toBeUndefined();
+  expect(await spendingOf(0, 0, { backend: "offline" })).toBeUndefined();
 });
 
 const LIMITS = { callsPerDay: 5, tokensPerDay: 100, personaCallsPerDay: 3, personaTokensPerDay: 50 };

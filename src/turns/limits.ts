@@ -10,6 +10,7 @@ import type { PersonaId } from "../model/ids.ts";
 import { canonicalJson } from "../model/json.ts";
 import { assistantBody, callsOf, type Message, type ToolCall } from "../model/message.ts";
 import type { Permissions } from "../model/permissions.ts";
+import { isOthers, personIdOf, type Principal } from "../model/principal.ts";
 import type { Profile } from "../model/profile.ts";
 import type { ToolResult } from "../model/tool.ts";
 import type { Worker } from "../model/worker.ts";
@@ -110,22 +111,27 @@ function lastMoved({ ordinal, startedAtMs, completedAtMs }: ToolCall, waited: re
 /** Where the use of a day is counted. */
 interface DayUse extends Pick<TurnPorts, "clock"> {
   readonly settings: Pick<TurnPorts["settings"], "config">;
-  readonly store: { readonly turns: Pick<Store["turns"], "spentUsd" | "usedSince"> };
+  readonly store: {
+    readonly turns: Pick<Store["turns"], "spentUsd" | "spentByUsd" | "usedSince">;
+    readonly people: Pick<Store["people"], "get">;
+  };
+}
+
+interface PaidWork {
+  readonly persona: PersonaId;
+  readonly principal: Principal;
+  readonly permissions: () => Permissions;
+  readonly profile: Pick<Profile, "backend">;
 }
 
 /** The answer that ends a turn whose budget for the day is used up; undefined: it may go on. */
-export async function dayLimitReached(
-  {
-    persona,
-    permissions,
-    profile,
-  }: { persona: PersonaId; permissions: () => Permissions; profile: Pick<Profile, "backend"> },
-  { store: { turns }, settings, clock }: DayUse,
-): Promise<string | undefined> {
+export async function dayLimitReached(work: PaidWork, ports: DayUse): Promise<string | undefined> {
+  const { persona, permissions, profile, principal } = work;
   if (profile.backend === "offline") return undefined; // it costs nothing
+  const { store, settings, clock } = ports;
   const { timezone, usage } = settings.config();
   const sinceMs = dayStart(clock(), timezone);
-  const spentUsd = await turns.spentUsd(persona, sinceMs);
+  const spentUsd = await store.turns.spentUsd(persona, sinceMs);
   const { spendUsdPerDay } = permissions();
   if (spentUsd >= spendUsdPerDay) {
     return (
@@ -133,8 +139,59 @@ export async function dayLimitReached(
       `(Limit \`spendUsdPerDay\`: ${spendUsdPerDay}, in the persona's permissions.) Write again tomorrow, or raise the limit.`
     );
   }
-  const reached = usageReached(await turns.usedSince(sinceMs), usage, persona);
-  return reached && `I stopped here: ${reached} Write again tomorrow, or raise the limit.`;
+  const reached = usageReached(await store.turns.usedSince(sinceMs), usage, persona);
+  if (reached !== undefined) return `I stopped here: ${reached} Write again tomorrow, or raise the limit.`;
+  if (!isOthers(principal)) return undefined;
+  return (await budgetReached(principal, sinceMs, ports)) ?? shareReached(work, sinceMs, ports);
+}
+
+/** Of a person: what they cause, over all personas. */
+async function budgetReached(
+  principal: Principal,
+  sinceMs: number,
+  { store, settings }: DayUse,
+): Promise<string | undefined> {
+  const id = personIdOf(principal);
+  if (id === undefined) return undefined;
+  const person = await store.people.get(id);
+  const { usdPerDay } = { ...settings.config().people.limits, ...person?.limits };
+  if ((await store.turns.spentByUsd(principal, sinceMs)) < usdPerDay) return undefined;
+  return `I stopped here: your budget for today is used up. (Limit \`usdPerDay\`: ${usdPerDay}, of ${principal}.) Write again tomorrow.`;
+}
+
+/** Everybody but the owner shares a part of each limit, so that the owner always has the rest. */
+async function shareReached(
+  { persona, permissions }: PaidWork,
+  sinceMs: number,
+  { store, settings }: DayUse,
+): Promise<string | undefined> {
+  const { usage, people } = settings.config();
+  const { share } = people;
+  const spentUsd = await store.turns.spentUsd(persona, sinceMs, { others: true });
+  const { spendUsdPerDay } = permissions();
+  if (spentUsd >= share * spendUsdPerDay) {
+    return (
+      "I stopped here: what others than the owner may use today is used up. " +
+      `(Limit \`people.share\`: ${share} of \`spendUsdPerDay\`.) Write again tomorrow.`
+    );
+  }
+  const used = await store.turns.usedSince(sinceMs, { others: true });
+  const reached = reachedBy(used, sharedLimits(usage, share), persona);
+  if (reached === undefined) return undefined;
+  return (
+    "I stopped here: what others than the owner may use today is used up. " +
+    `(Limit \`people.share\`: ${share} of \`usage.${reached.setting}\`.) Write again tomorrow.`
+  );
+}
+
+function sharedLimits(usage: UsageLimits, share: number): UsageLimits {
+  const { callsPerDay, tokensPerDay, personaCallsPerDay, personaTokensPerDay } = usage;
+  return {
+    callsPerDay: share * callsPerDay,
+    tokensPerDay: share * tokensPerDay,
+    personaCallsPerDay: share * personaCallsPerDay,
+    personaTokensPerDay: share * personaTokensPerDay,
+  };
 }
 
 /** How often models may be asked in a day, at any price. */
@@ -159,11 +216,19 @@ export function usageReached(
   limits: UsageLimits,
   persona?: PersonaId,
 ): string | undefined {
-  const own = used.find((each) => each.persona === persona) ?? { persona, calls: 0, tokens: 0 };
-  const reached = ownReached(own, limits) ?? allReached(used, limits);
+  const reached = reachedBy(used, limits, persona);
   if (reached === undefined) return undefined;
   const { what, setting, limit } = reached;
   return `${what}. (Limit \`usage.${setting}\`: ${limit}, in cortex.json.)`;
+}
+
+function reachedBy(
+  used: readonly ModelUse[],
+  limits: UsageLimits,
+  persona: PersonaId | undefined,
+): UsageReached | undefined {
+  const own = used.find((each) => each.persona === persona) ?? { persona, calls: 0, tokens: 0 };
+  return ownReached(own, limits) ?? allReached(used, limits);
 }
 
 /** All limits that are used up: each persona's, then the home's. A limit of 0 is intended, and not reported. */

@@ -10,6 +10,7 @@ import { attachmentsFolder } from "../config/home.ts";
 import type { PersonaId } from "../model/ids.ts";
 import type { Json } from "../model/json.ts";
 import { allowsTool, type Permissions } from "../model/permissions.ts";
+import type { Principal } from "../model/principal.ts";
 import type { Profile } from "../model/profile.ts";
 import type { SessionKey } from "../model/session-key.ts";
 import type { Tool } from "../model/tool.ts";
@@ -53,6 +54,8 @@ export interface RunWork {
   readonly parentSession: SessionKey | undefined;
   /** Of the session: its budget is charged. */
   readonly persona: PersonaId;
+  /** On whose authority it runs: their budget is charged, too. */
+  readonly principal: Principal;
   /** As they are now: the configuration may have changed since the turn began. */
   readonly permissions: () => Permissions;
   /** What its workers may do at most. */
@@ -126,6 +129,7 @@ export async function prepareRun(claim: Claim, ports: TurnPorts): Promise<RunWor
     worker,
     parentSession: session.parentSession,
     persona: session.persona,
+    principal: labels.writer.principal,
     permissions,
     delegable: () => delegableBy(current(), narrowed),
     folders,

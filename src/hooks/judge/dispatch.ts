@@ -16,6 +16,7 @@ import { sessionOfEvent } from "../../routing/session-of-event.ts";
 import type { NewDelivery, NewDispatch, StoredEvent } from "../../store/store.ts";
 import type { Ports } from "../../feature/ports.ts";
 import { queueing } from "../../intake/messages.ts";
+import { quotaFor } from "../../intake/person-quota.ts";
 import { keyOfHook } from "../../relay/record/keys.ts";
 import type { Relays } from "../../relay/relays.ts";
 
@@ -54,6 +55,7 @@ export async function dispatchOfHook(
       config,
       clock,
     })),
+    ...quotaFor(event, { config, nowMs: clock(), mintId }),
     ...(Object.keys(context).length === 0 ? {} : { context }),
     ...(context.prompt === undefined && context.extracted === undefined
       ? {}

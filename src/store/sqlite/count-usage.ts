@@ -6,6 +6,7 @@ import type { Database } from "better-sqlite3";
 
 import type { PersonaId } from "../../model/ids.ts";
 import type { ModelUse } from "../store.ts";
+import { isOthersSql } from "./lane.ts";
 import { oncePerDatabase } from "./once.ts";
 import { operation } from "./operation.ts";
 import { checkMoment } from "./read-events.ts";
@@ -22,16 +23,20 @@ const NOBODY = "";
 
 export const prepareCountUsage = oncePerDatabase((db: Database) => {
   const add = db.prepare(
-    `insert into model_usage (step, persona, calls, tokens) values (?, ?, ?, ?)
-     on conflict (step, persona) do update set calls = calls + excluded.calls, tokens = tokens + excluded.tokens`,
+    `insert into model_usage (step, persona, others, calls, tokens) values (?, ?, ?, ?, ?)
+     on conflict (step, persona, others) do update set calls = calls + excluded.calls, tokens = tokens + excluded.tokens`,
   );
-  const findPersona = db.prepare<[number], string>("select persona from session where key = ?").pluck();
+  const find = db.prepare<[number], { persona: string; others: number }>(
+    `select persona, lane is not null and ${isOthersSql("lane")} as others from session where key = ?`,
+  );
   return {
     ofSession(session: number, { calls, tokens }: Used, nowMs: number): void {
-      if (calls > 0) add.run(stepOf(nowMs), required(findPersona.get(session)), calls, tokens);
+      if (calls === 0) return;
+      const { persona, others } = required(find.get(session));
+      add.run(stepOf(nowMs), persona, others, calls, tokens);
     },
     ofHooks({ calls, tokens }: Used, nowMs: number): void {
-      add.run(stepOf(nowMs), NOBODY, calls, tokens);
+      add.run(stepOf(nowMs), NOBODY, 0, calls, tokens);
     },
   };
 });
@@ -45,13 +50,15 @@ export const countUsage = operation(usedCodec, (db) => {
   };
 });
 
-export function prepareReadUsage(db: Database): (sinceMs: number) => ModelUse[] {
-  const read = db.prepare<[number], { persona: string; calls: number; tokens: number }>(
-    `select persona, sum(calls) as calls, sum(tokens) as tokens from model_usage where step >= ?
+export function prepareReadUsage(
+  db: Database,
+): (sinceMs: number, options?: { readonly others?: boolean }) => ModelUse[] {
+  const read = db.prepare<[number, number], { persona: string; calls: number; tokens: number }>(
+    `select persona, sum(calls) as calls, sum(tokens) as tokens from model_usage where step >= ? and others >= ?
      group by persona order by persona`,
   );
-  return (sinceMs) =>
-    read.all(stepOf(checkMoment(sinceMs))).map(({ persona, calls, tokens }) => ({
+  return (sinceMs, { others = false } = {}) =>
+    read.all(stepOf(checkMoment(sinceMs)), Number(others)).map(({ persona, calls, tokens }) => ({
       persona: persona === NOBODY ? undefined : (persona as PersonaId),
       calls,
       tokens,

@@ -12,6 +12,7 @@ import { type Lane, prepareLaneOf } from "./lane.ts";
 import { prepareMakeRoom } from "./make-room.ts";
 import { oncePerDatabase } from "./once.ts";
 import { type OperationTime, operation, Refusal } from "./operation.ts";
+import { preparePersonLimits, quotaCodec } from "./person-limits.ts";
 import { prepareRecorder } from "./record-changes.ts";
 import { prepareResolve, workerCodec } from "./resolve-session.ts";
 import { prepareSessionRun, type SessionRun } from "./session-run.ts";
@@ -53,6 +54,7 @@ export const dispatchCodec = record({
   dueMs: numberOrNull,
   gatherMs: number,
   cap: optional(record({ max: number, drop: text })),
+  quota: optional(quotaCodec),
   drains: textOrNull,
   message: wordsOrNull,
   late: wordsOrNull,
@@ -219,11 +221,12 @@ function prepareJoin(db: Database) {
 function prepareEnqueue(db: Database) {
   const claims = prepareClaims(db);
   const changes = prepareRecorder(db);
+  const overLimit = preparePersonLimits(db);
   const makeRoom = prepareMakeRoom(db);
   const insertItem = db.prepare(INSERT_ITEM);
   const insertDropped = db.prepare(
     `insert into item (id, event, session, mode, state, due_ms, queued_ms, policy, settled_ms, lane)
-     values (?, ?, ?, ?, 'dropped', ?, ?, 'new', ?, ?)`,
+     values (?, ?, ?, ?, 'dropped', ?, ?, ?, ?, ?)`,
   );
   const record = prepareRecordDispatch(db);
   const adjustSession = prepareAdjustSession(db);
@@ -236,6 +239,8 @@ function prepareEnqueue(db: Database) {
     const { event, input, session, lane } = posted;
     const { nowMs } = moment;
     const dueMs = dueOf(input, nowMs);
+    const policy = overLimit({ event, lane, quota: input.quota }, moment);
+    if (policy !== undefined) return drop(posted, { policy, dueMs }, moment);
     const idle = session.run === null && session.ready_ms === null; // and so nothing waits
     if (idle && request !== undefined && dueMs <= nowMs && claims.hasRoom(lane, request)) {
       const run = claims.nextRunKey();
@@ -244,25 +249,25 @@ function prepareEnqueue(db: Database) {
       return { outcome: "queued", claim: claims.claimIdle(session, request, work, nowMs) };
     }
     const room = idle ? "free" : makeRoom({ session: session.key, lane }, input, nowMs);
-    if (room === "none") {
-      const inserted = insertDropped.run(
-        input.item,
-        event,
-        session.key,
-        input.mode,
-        dueMs,
-        nowMs,
-        nowMs,
-        lane,
-      );
-      note(posted, Number(inserted.lastInsertRowid), "dropped", moment);
-      return { outcome: "dropped", claim: undefined };
-    }
+    if (room === "none") return drop(posted, { policy: "new", dueMs }, moment);
     const item = insert(posted, { state: "queued", turn: null, dueMs }, moment);
     adjustSession(posted, { mode: input.mode, item, dueMs, dropped: room === "made" }, moment);
     moment.wake("queue");
     return { outcome: "queued", claim: undefined };
   };
+
+  function drop(
+    posted: Posted,
+    { policy, dueMs }: { readonly policy: string; readonly dueMs: number },
+    moment: OperationTime,
+  ): Pick<DispatchedRow, "outcome" | "claim"> {
+    const { event, input, session, lane } = posted;
+    const { nowMs } = moment;
+    const queued = [input.item, event, session.key, input.mode, dueMs, nowMs];
+    const inserted = insertDropped.run(...queued, policy, nowMs, lane);
+    note(posted, Number(inserted.lastInsertRowid), "dropped", moment);
+    return { outcome: "dropped", claim: undefined };
+  }
 
   function insert(posted: Posted, { state, turn, dueMs }: NewItem, moment: OperationTime): number {
     const { event, input, session, lane } = posted;

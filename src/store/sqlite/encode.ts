@@ -5,7 +5,7 @@
 import { hash } from "node:crypto";
 
 import { CortexError } from "../../model/errors.ts";
-import { type ApprovalId, DEFAULT_ACCOUNT } from "../../model/ids.ts";
+import { type ApprovalId, DEFAULT_ACCOUNT, type DeliveryId } from "../../model/ids.ts";
 import type { PlaceKind } from "../../model/event.ts";
 import { canonicalJson, type Json } from "../../model/json.ts";
 import type { AssistantBody, Message, ToolCall } from "../../model/message.ts";
@@ -24,6 +24,7 @@ import type {
   NewEvent,
   NewToken,
   NewWorker,
+  PersonQuota,
   QueueCap,
   Settings,
   TeamGift,
@@ -42,6 +43,7 @@ import type { Input } from "./operations.ts";
 type EventInput = Input<"acceptEvent">["event"];
 type DispatchInput = Input<"dispatch">["dispatch"];
 type WorkerInput = NonNullable<DispatchInput["worker"]>;
+type QuotaInput = NonNullable<DispatchInput["quota"]>;
 type DelegationInput = NonNullable<DispatchInput["delegation"]>;
 type RequestInput = Input<"suspend">["requests"][number];
 type EntryInput = Input<"journal">["entries"][number];
@@ -113,6 +115,7 @@ export function encodeDispatch(dispatch: NewDispatch): DispatchInput {
     dueMs: dispatch.dueMs ?? null,
     gatherMs: dispatch.gatherMs ?? 0,
     cap: dispatch.cap === undefined ? undefined : checkCap(dispatch.cap),
+    quota: dispatch.quota === undefined ? undefined : encodeQuota(dispatch.quota),
     drains: dispatch.mode === "interrupt" ? (dispatch.drains ?? null) : null,
     message: dispatch.message ?? null,
     late: dispatch.late ?? null,
@@ -159,6 +162,16 @@ function checkCap(cap: QueueCap): QueueCap {
   throw new CortexError("limit_invalid", `Invalid queue limit ${cap.max}`, {
     hint: "Use an integer of at least 1.",
   });
+}
+
+/** The store makes the id and the text of the notice. */
+const NO_ID = "" as DeliveryId;
+
+function encodeQuota({ notice, ...limits }: PersonQuota): QuotaInput {
+  return {
+    ...limits,
+    notice: notice === undefined ? undefined : encodeDelivery({ ...notice, id: NO_ID }),
+  };
 }
 
 export function encodeMember({

@@ -11,6 +11,11 @@ import { required } from "./row.ts";
 /** The principal. Null: the owner, so that the indexes of the others' lanes hold nothing of theirs. */
 export type Lane = Principal | null;
 
+/** Whether a column of principals holds one of the others in terms of money: see `isOthers` of the model. */
+export function isOthersSql(column: string): string {
+  return `${column} <> 'owner' and ${column} not glob 'source:timer*'`;
+}
+
 interface EventRow {
   readonly id: string;
   readonly channel: string;

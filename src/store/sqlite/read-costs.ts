@@ -3,8 +3,10 @@ import type { Database } from "better-sqlite3";
 
 import { CortexError } from "../../model/errors.ts";
 import type { PersonaId } from "../../model/ids.ts";
+import type { Principal } from "../../model/principal.ts";
 import type { CostQuery, CostRow, Row, SqlValue } from "../store.ts";
 import { prepareReadUsage } from "./count-usage.ts";
+import { isOthersSql, toLane } from "./lane.ts";
 import { required } from "./row.ts";
 
 const SUMS = `count(*) as turns, sum(t.input_tokens) as input, sum(t.output_tokens) as output,
@@ -16,6 +18,7 @@ const KEYS: Readonly<Record<Exclude<CostQuery["by"], "day">, string>> = {
   session: "(select label from session where key = t.session)",
   agent: "t.agent",
   persona: "t.persona",
+  person: "coalesce(t.principal, 'owner')",
   model: "t.provider || '/' || t.model",
 };
 
@@ -70,31 +73,85 @@ export function toCostRow(row: Row): CostRow {
   return { key: String(key), turns, usage, costUsd, unpriced } as CostRow;
 }
 
+/** Runs that are no turns yet, and have cost something. */
+const SPENDING_RUNS = `run r indexed by run_spent join session s on s.key = r.session
+  where r.cost_usd > 0 and r.state <> 'completed' and r.state <> 'aborted'`;
+
 /**
  * Read before every model call, so it only uses indexes. A run that failed for good keeps its cost until its turn is
  * retried.
  */
 export function prepareReadSpent(db: Database) {
+  const all = prepareSpentOf(db, "turn_spent", "1");
+  const others = prepareSpentOf(db, "turn_others", "others");
+  const spentBy = prepareSpentBy(db);
+  return {
+    spentUsd: (persona: PersonaId, sinceMs: number, options: { readonly others?: boolean } = {}): number =>
+      (options.others === true ? others : all)(persona, sinceMs),
+    spentByUsd: (principal: Principal, sinceMs: number): number => spentBy(principal, sinceMs),
+    usedSince: prepareReadUsage(db),
+  };
+}
+
+/** What the turns of a persona have cost: all, or those for others than the owner. */
+function prepareSpentOf(
+  db: Database,
+  index: string,
+  whose: "1" | "others",
+): (persona: PersonaId, sinceMs: number) => number {
+  const [ofTurns, ofRuns] =
+    whose === "1"
+      ? ["", ""]
+      : [` and ${isOthersSql("principal")}`, ` and r.lane is not null and ${isOthersSql("r.lane")}`];
   const committed = db
     .prepare<[string, number], number>(
-      "select total(cost_usd) from turn indexed by turn_spent where persona = ? and completed_ms >= ?",
+      `select total(cost_usd) from turn indexed by ${index} where persona = ? and completed_ms >= ?${ofTurns}`,
     )
     .pluck();
-  const inRuns = `select total(r.cost_usd) from run r indexed by run_spent join session s on s.key = r.session
-    where r.cost_usd > 0 and r.state <> 'completed' and r.state <> 'aborted' and s.persona = ?`;
+  const inRuns = `select total(r.cost_usd) from ${SPENDING_RUNS} and s.persona = ?${ofRuns}`;
   const underWay = db.prepare<[string], number>(`${inRuns} and r.ended_ms is null`).pluck();
   const failed = db.prepare<[string, number], number>(`${inRuns} and r.ended_ms >= ?`).pluck();
   // One snapshot: concurrent commits would be counted twice, or not at all.
-  const readSpent = db.transaction(
+  return db.transaction(
     (persona: PersonaId, sinceMs: number): number =>
       required(committed.get(persona, sinceMs)) +
       required(underWay.get(persona)) +
       required(failed.get(persona, sinceMs)),
   );
-  return {
-    spentUsd: (persona: PersonaId, sinceMs: number): number => readSpent(persona, sinceMs),
-    usedSince: prepareReadUsage(db),
-  };
+}
+
+/** What one principal has spent: turns, runs, and what hooks asked models about their messages. */
+export function prepareSpentBy(db: Database): (principal: string, sinceMs: number) => number {
+  const ofOwner = db
+    .prepare<[number], number>(
+      `select total(cost_usd) from turn
+       where completed_ms >= ? and coalesce(principal, 'owner') = 'owner'`,
+    )
+    .pluck();
+  const ofOther = db
+    .prepare<[string, number], number>(
+      `select total(cost_usd) from turn indexed by turn_principal
+       where principal = ? and principal <> 'owner' and completed_ms >= ?`,
+    )
+    .pluck();
+  const ofRuns = db
+    .prepare<[string | null, number], number>(
+      `select total(r.cost_usd) from ${SPENDING_RUNS} and r.lane is ? and (r.ended_ms is null or r.ended_ms >= ?)`,
+    )
+    .pluck();
+  const ofHooks = db
+    .prepare<[number, string], number>(
+      `select total(h.cost_usd) from hook_run h indexed by hook_run_spent join event e on e.seq = h.event
+       where h.cost_usd > 0 and h.ended_ms >= ? and e.principal = ?`,
+    )
+    .pluck();
+  return db.transaction((principal: string, sinceMs: number): number => {
+    const lane = toLane(principal as Principal);
+    const ofTurns = lane === null ? ofOwner.get(sinceMs) : ofOther.get(lane, sinceMs);
+    return (
+      required(ofTurns) + required(ofRuns.get(lane, sinceMs)) + required(ofHooks.get(sinceMs, principal))
+    );
+  });
 }
 
 function daysInvalid(dayStartsMs: readonly number[]): CortexError {

@@ -45,6 +45,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 23, sql: people() },
   { version: 24, sql: heldAnswers() },
   { version: 25, sql: lanes() },
+  { version: 26, sql: shares() },
 ];
 
 function ground(): string {
@@ -817,5 +818,41 @@ update session set lane = coalesce(
   (select lane from item i where i.session = session.key and i.settled_ms is null and i.state = 'queued'
    order by lane is not null, due_ms, key limit 1))
 where ready_ms is not null or run is not null;
+`;
+}
+
+/** What each of the others may use: see person-limits.ts, read-costs.ts and guests.ts. */
+function shares(): string {
+  return `
+create index item_lane on item (lane) where lane is not null and settled_ms is null and state = 'queued';
+create table person_rate (
+  lane text primary key,
+  tokens real not null, -- how many messages could be taken at once
+  at_ms integer not null
+) strict, without rowid;
+
+create index turn_principal on turn (principal, completed_ms, cost_usd) where principal <> 'owner';
+create index turn_others on turn (persona, completed_ms, cost_usd)
+  where principal <> 'owner' and principal not glob 'source:timer*';
+
+alter table model_usage rename to model_usage_before;
+create table model_usage (
+  step integer not null,
+  persona text not null, -- empty: hooks have asked, who are nobody's
+  others integer not null, -- for others than the owner
+  calls integer not null,
+  tokens integer not null,
+  primary key (step, persona, others)
+) strict, without rowid;
+insert into model_usage select step, persona, 0, calls, tokens from model_usage_before;
+drop table model_usage_before;
+
+create table guest_day (
+  day integer not null,
+  guest text not null, -- empty: all of them
+  events integer not null,
+  unkept integer not null, -- of these, counted only
+  primary key (day, guest)
+) strict, without rowid;
 `;
 }

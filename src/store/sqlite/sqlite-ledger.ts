@@ -245,7 +245,7 @@ export class SqliteLedger implements Ledger {
         "attached",
         "ancestor",
       ),
-      ...this.#reads(prepareReadSpent, "spentUsd", "usedSince"),
+      ...this.#reads(prepareReadSpent, "spentUsd", "spentByUsd", "usedSince"),
       costs: async (query: CostQuery) => {
         const limit = checkPage(query.limit);
         const { sql, params } = costsQuery(query, limit);

@@ -37,6 +37,7 @@ export const json: Codec<string> = cell(redactText);
 export const jsonOrNull: Codec<string | null, string | null | undefined> = cell(orNull(redactText));
 export const number: Codec<number> = cell(checkInteger);
 export const numberOrNull: Codec<number | null, number | null | undefined> = cell(orNull(checkInteger));
+export const real: Codec<number> = cell(checkReal);
 export const realOrNull: Codec<number | null, number | null | undefined> = cell(orNull(checkReal));
 
 /** Text of a narrower type: an id, a state. */
