@@ -219,7 +219,7 @@ describe("up", () => {
     expect(await run(home.path, ["up", "--port", String(port)])).toMatchObject({
       code: 1,
       out: "",
-      err: expect.stringMatching(new RegExp(`listens on 127.0.0.1:${port}[^]*--port`)),
+      err: expect.stringMatching(new RegExp(`is listening on 127.0.0.1:${port}[^]*--port`)),
     });
     other.close();
   });

@@ -250,7 +250,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   "two targets": {
     typed: ["send", "hi", "--session", "work", "--persona", "atlas"],
     what: /"work"/,
-    hint: /Give only one/,
+    hint: /Pass only one/,
     better: ["send", "hi", "--session", "work"],
   },
   "a thread that is not there": {
@@ -322,7 +322,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   "a hook that is tested with nothing": {
     typed: ["hooks", "test", "default-dm-routing"],
     code: 2,
-    what: /one event/,
+    what: /one test event/,
     hint: /--channel and --content/,
     better: ["hooks", "test", "default-dm-routing", "--channel", "cli", "--content", "x"],
   },

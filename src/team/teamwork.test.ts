@@ -183,7 +183,7 @@ Implemented POST /webhooks/stripe.
     const before = home.tasks("billing-dev");
     await answerTo(cortex, (await cortex.send({ content: "hello", session: BILLING })).item);
     expect(await resultsOf(cortex, BILLING)).toEqual([
-      expect.stringContaining("You are not working on a task"),
+      expect.stringContaining("No task in progress"),
       expect.stringContaining('Unknown tool "dispatch_task"'),
       expect.stringContaining('Unknown tool "message"'),
     ]);

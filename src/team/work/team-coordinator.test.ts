@@ -279,7 +279,7 @@ test("the coordinator is told of a flag, once, and can do nothing about it by it
     expect(await sent(cortex)).toContain("Give dev access.");
     expect(await resultsOf(cortex, CHIEF)).toEqual([
       expect.stringContaining("Only a person can request this"),
-      expect.stringContaining("You are not working on a task"),
+      expect.stringContaining("No task in progress"),
     ]);
     expect(await noticesIn(cortex)).toEqual([expect.stringContaining("**dev** · Read mail: no access")]);
   }
