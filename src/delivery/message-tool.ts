@@ -56,6 +56,7 @@ export function createMessageTool({ add, channels }: MessageToolOptions): Tool {
     repeatable: true,
     timeoutMs: WRITE_TIMEOUT_MS,
     trust: { outward: true },
+    says: () => ({ kind: "text" }),
     // Which channels there are.
     errorTrust: { private: true },
     async run(params, context) {

@@ -3,14 +3,14 @@ import { z } from "zod";
 
 import { CortexError } from "./errors.ts";
 import type { Json } from "./json.ts";
-import type { Proposal, Tool, ToolContext, ToolOutcome, ToolResult } from "./tool.ts";
+import type { Proposal, Said, Tool, ToolContext, ToolOutcome, ToolResult } from "./tool.ts";
 
 /** A result, or that it comes later. */
 type Answer = ToolResult | Extract<ToolOutcome, { readonly kind: "suspend" }>;
 
 export interface ToolDefinition<Schema extends z.ZodObject> extends Omit<
   Tool,
-  "asksForOthers" | "parameters" | "proposal" | "run"
+  "asksForOthers" | "parameters" | "proposal" | "run" | "says"
 > {
   /** Strict, so that a misspelt parameter is not silently ignored. */
   readonly parameters: Schema;
@@ -19,6 +19,7 @@ export interface ToolDefinition<Schema extends z.ZodObject> extends Omit<
     | ((params: z.output<Schema>, context: ToolContext) => Promise<string | undefined>)
     | undefined;
   proposal?(params: z.output<Schema>, context: ToolContext): Promise<Proposal | undefined>;
+  says?(params: z.output<Schema>): Said;
   run(params: z.output<Schema>, context: ToolContext): Promise<Answer>;
 }
 
@@ -38,6 +39,10 @@ export function defineTool<Schema extends z.ZodObject>(definition: ToolDefinitio
     async proposal(input, context) {
       const parsed = schema.safeParse(input ?? {});
       return parsed.success ? definition.proposal?.(parsed.data, context) : undefined;
+    },
+    says(input) {
+      const parsed = schema.safeParse(input ?? {});
+      return parsed.success ? definition.says?.(parsed.data) : undefined;
     },
     async run(input, context) {
       const parsed = definition.parameters.safeParse(input ?? {});

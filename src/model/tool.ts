@@ -26,6 +26,11 @@ export interface Tool {
    * (written without types) counts as bringing everything. A result with a label says it exactly.
    */
   readonly trust: ToolTrust;
+  /**
+   * Of a tool with effects outside, what a call tells the outside, if its parameters are all that it tells. Absent: a call
+   * may tell anything.
+   */
+  says?(params: Json): Said | undefined;
   /** Its results have labels: nothing is added to the session before a call. */
   readonly labels?: true;
   /** Further marks of errors, which may reveal file names or other names that a result does not. */
@@ -54,6 +59,12 @@ export interface Tool {
    */
   run(params: Json, context: ToolContext): Promise<ToolOutcome>;
 }
+
+/** What a call tells the outside: which address is asked for, what is searched for, or any text. */
+export type Said =
+  | { readonly kind: "address"; readonly url: string }
+  | { readonly kind: "query"; readonly text: string }
+  | { readonly kind: "text" };
 
 export interface ToolContext {
   readonly session: SessionKey;
@@ -151,6 +162,8 @@ export interface ToolResult {
   readonly label?: Label;
   /** For people and programs: not shown to the model. */
   readonly details?: Json;
+  /** The addresses that a service of the owner has named as results. */
+  readonly leads?: readonly string[];
   /** The session of the worker that does the work of the call. */
   readonly childSession?: SessionKey;
 }

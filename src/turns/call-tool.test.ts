@@ -22,6 +22,7 @@ import type { Tool, ToolOutcome, ToolResult } from "../model/tool.ts";
 import { NO_TOOL_HOOKS } from "../model/tool-hook.ts";
 import type { Claim, Store } from "../store/store.ts";
 import { type CallingRun, callTool, MAX_OPEN_REQUESTS } from "./call-tool.ts";
+import { LabelAtChoice } from "./chosen-words.ts";
 import { type Suspension, TurnJournal } from "./journal.ts";
 import { WorkLabels } from "./run-labels.ts";
 
@@ -108,6 +109,7 @@ function parts(
       items: [],
       attachedBefore: [],
       labels: NO_LABELS,
+      thread: { compaction: undefined, turns: [] },
     },
     ports: {
       clock: () => START_MS,
@@ -124,6 +126,7 @@ function parts(
       // No trust is known, and none is noted.
       store: {
         sessions: { get: async () => undefined, configure: async () => {} },
+        queue: { itemsOf: async () => [] },
         approvals: { get: async () => undefined, use: async () => true },
       },
       features: { readWait },
@@ -133,6 +136,7 @@ function parts(
     isStopping: () => false,
     hasSteering: async () => false,
     suspensions: [],
+    labelAtChoice: new LabelAtChoice(),
     ...fields,
   };
 }

@@ -28,6 +28,13 @@ import {
 import type { Approval, Store } from "../store/store.ts";
 import { APPROVAL_MS, type Asked, hashOfCall, resolve } from "./approval.ts";
 import { audienceOfTurn, confinedTo } from "./audience.ts";
+import {
+  hasBeenHeard,
+  type Heard,
+  type LabelAtChoice,
+  MAX_TURNS_HEARD,
+  wordsOfOwner,
+} from "./chosen-words.ts";
 import { changeSince } from "./drift.ts";
 import {
   broughtBefore,
@@ -64,6 +71,7 @@ export interface CallingRun {
     | "items"
     | "attachedBefore"
     | "labels"
+    | "thread"
   >;
   readonly ports: Pick<
     TurnPorts,
@@ -72,6 +80,7 @@ export interface CallingRun {
     readonly store: {
       readonly sessions: Pick<Store["sessions"], "get" | "configure">;
       readonly approvals: Pick<Store["approvals"], "get" | "use">;
+      readonly queue: Pick<Store["queue"], "itemsOf">;
     };
     readonly features: Pick<TurnPorts["features"], "readWait">;
   };
@@ -85,6 +94,7 @@ export interface CallingRun {
   readonly hasSteering: () => Promise<boolean>;
   /** The calls that wait for an answer. */
   readonly suspensions: Suspension[];
+  readonly labelAtChoice: LabelAtChoice;
   readonly graceMs?: number;
 }
 
@@ -101,21 +111,38 @@ export async function callTool(call: CallBlock, ordinal: number, run: CallingRun
   return begin({ ...step, tool }, run);
 }
 
-/** What judges the calls of a run. */
-function gateOf(run: CallingRun): Gate {
-  const { work, hooks } = run;
+/** What judges a call of a run. */
+function gateOf({ call, ordinal }: Step, run: CallingRun): Gate {
+  const { work, hooks, labelAtChoice } = run;
   return {
     permissions: work.permissions(),
     audience: audienceOfTurn(work.items),
     confinedTo: confinementOf(run),
     codeMode: codeModeOf(run),
     readTrust: () => trustOfSession(run),
+    trustAtChoice: (now) => labelAtChoice.of(call, work.journal.messages, now),
+    hasBeenHeard: async (said) => hasBeenHeard(said, await heardBefore(ordinal, run)),
     hooks: hooks(),
   };
 }
 
 function confinementOf({ work: { items, setup } }: CallingRun): string | undefined {
   return confinedTo(items, setup.persona);
+}
+
+/** Only for the owner: what they have said to their agent is not for others to repeat. */
+async function heardBefore(ordinal: number, { work, ports }: CallingRun): Promise<Heard> {
+  const { items, thread, journal, tools } = work;
+  const turns = isByOthers(items) ? [] : thread.turns.slice(-MAX_TURNS_HEARD);
+  const earlier = await Promise.all(turns.map(({ turn }) => ports.store.queue.itemsOf(turn.id)));
+  return {
+    messages: isByOthers(items) ? [] : wordsOfOwner([...earlier.flat(), ...items]),
+    calls: [
+      ...turns.flatMap(({ toolCalls }) => toolCalls),
+      ...journal.toolCalls.filter((each) => each.ordinal < ordinal),
+    ],
+    tools,
+  };
 }
 
 function codeModeOf({ work, ports }: CallingRun): CodeMode {
@@ -160,7 +187,7 @@ async function goOn(step: Step, run: CallingRun): Promise<CallOutcome> {
     case "result":
       return finish(resolved.result.isError === true ? "error" : "ok", resolved.result, step, run);
     case "begun": {
-      const { untrusted } = await gateOf(run).readTrust();
+      const { untrusted } = await trustOfSession(run);
       const { args } = requestOf(asked);
       return makeAgain(
         step,
@@ -171,7 +198,7 @@ async function goOn(step: Step, run: CallingRun): Promise<CallOutcome> {
     case "make": {
       if (tool === undefined) return finish("error", toolUnknown(call.name, work.tools), step, run);
       assert(approval !== undefined);
-      const trust = await gateOf(run).readTrust();
+      const trust = await trustOfSession(run);
       const proposal = await proposalOf(tool, resolved.args, contextOf(step, run));
       const change = changeSince(approval, {
         trust,
@@ -246,7 +273,7 @@ async function begin(step: KnownStep, run: CallingRun): Promise<CallOutcome> {
   const { journal } = run.work;
   const { clock } = run.ports;
   const params = canonicalToolParams(call.name, call.arguments);
-  const judgement = await judgeCall(tool, params, contextOf(step, run), gateOf(run));
+  const judgement = await judgeCall(tool, params, contextOf(step, run), gateOf(step, run));
   if (run.signal.aborted) return { kind: "park" };
   if (judgement.kind === "refuse") {
     await label(judgement.brings, run);
@@ -260,7 +287,8 @@ async function begin(step: KnownStep, run: CallingRun): Promise<CallOutcome> {
     return wait({ ordinal, callId: call.id, kind: "approval", detail: asked as unknown as Json }, run);
   }
   await Promise.all([journal.startCall(call, ordinal, clock()), label(judgement.brings, run)]);
-  return make(step, { ...judgement, agreed: judgement.isGuarded === true ? [] : undefined }, run);
+  const agreed = judgement.isGuarded === true ? [] : undefined;
+  return make(step, { ...judgement, agreed, mayLead: judgement.isLed !== true }, run);
 }
 
 interface Asking {
@@ -302,12 +330,14 @@ interface JudgedCall {
   readonly notes: readonly string[];
   /** See `ToolContext`. */
   readonly agreed: readonly FileDigest[] | undefined;
+  /** Whether addresses that it finds may be asked for unasked. */
+  readonly mayLead?: boolean;
 }
 
 /** Makes a call that is in the journal. */
 async function make(
   step: KnownStep,
-  { params, notes, agreed }: JudgedCall,
+  { params, notes, agreed, mayLead = false }: JudgedCall,
   run: CallingRun,
 ): Promise<CallOutcome> {
   const context = { ...contextOf(step, run), agreed };
@@ -326,13 +356,19 @@ async function make(
   await label(brought, run); // before the model reads it
   await run.work.labels.keepOutput(context, everything);
   const text = [result.text, ...notes, ...added].join("\n\n");
-  const told = isWithin(brought, OWNERS) ? withoutLabel(result) : { ...result, label: brought };
+  const found = mayLead ? result : withoutLeads(result);
+  const told = isWithin(brought, OWNERS) ? withoutLabel(found) : { ...found, label: brought };
   return finish(result.isError === true ? "error" : "ok", { ...told, text }, step, run);
 }
 
 /** A label that says nothing is not recorded. */
 function withoutLabel(result: ToolResult): ToolResult {
   const { label: _, ...others } = result;
+  return others;
+}
+
+function withoutLeads(result: ToolResult): ToolResult {
+  const { leads: _, ...others } = result;
   return others;
 }
 

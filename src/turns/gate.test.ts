@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { testTool } from "../../test/support/home.ts";
 import { EVERYTHING } from "../../test/support/tool-context.ts";
 import type { Permissions } from "../model/permissions.ts";
-import type { Tool, ToolContext } from "../model/tool.ts";
+import type { Said, Tool, ToolContext } from "../model/tool.ts";
 import { type BeforeCall, NO_TOOL_HOOKS, type ToolHooks } from "../model/tool-hook.ts";
 import { declared, NO_TRUST, type ToolTrust, type Trust } from "../model/trust.ts";
 import { broughtBefore, broughtBy, type CodeMode, codeModeFor, type Gate, judgeCall } from "./gate.ts";
@@ -20,6 +20,9 @@ const known = (trust: Partial<Record<"untrusted" | "private", true>> & { outward
 const CONTEXT = {} as ToolContext; // handed on to hooks, and looked at by nobody else
 
 interface Circumstances {
+  /** When the model requested the call. Absent: as it is now. */
+  readonly before?: Partial<Trust>;
+  readonly isHeard?: boolean;
   readonly permissions?: Partial<Permissions>;
   readonly mode?: CodeMode;
   readonly trust?: Partial<Trust>;
@@ -35,6 +38,8 @@ function gate({
   hook,
   audience = "owner",
   confinedTo,
+  before = trust ?? {},
+  isHeard = false,
 }: Circumstances): Gate {
   const hooks: ToolHooks = {
     ...NO_TOOL_HOOKS,
@@ -44,6 +49,8 @@ function gate({
     permissions: { ...EVERYTHING, ...permissions },
     codeMode: mode,
     readTrust: async () => ({ ...NO_TRUST, ...trust }),
+    trustAtChoice: () => ({ ...NO_TRUST, ...before }),
+    hasBeenHeard: async () => isHeard,
     hooks,
     audience,
     confinedTo,
@@ -51,7 +58,7 @@ function gate({
 }
 
 function toolOf(
-  fields: Pick<Partial<Tool>, "trust" | "runsCode" | "asks" | "asksForOthers" | "labels" | "tells">,
+  fields: Pick<Partial<Tool>, "trust" | "runsCode" | "asks" | "asksForOthers" | "labels" | "tells" | "says">,
 ): Tool {
   return { ...testTool("Work", async () => ({ kind: "done", result: { text: "" } })), ...fields };
 }
@@ -147,6 +154,29 @@ test.each<[Parameters<typeof known>[0], "make" | "ask"]>([
   expect(await judge({ trust: { private: true, untrusted: true } }, { trust })).toMatchObject({
     kind: "make",
   });
+});
+
+test("an outward call is made unasked if its model did not choose what it says under the influence of others", async () => {
+  const sends = { trust: { outward: true }, says: (): Said => ({ kind: "text" }) } as const;
+  const trust = known({ untrusted: true, private: true });
+  const kindOf = async (circumstances: Circumstances, tool: Parameters<typeof toolOf>[0] = sends) =>
+    (await judge(tool, { trust, ...circumstances })).kind;
+  expect(await kindOf({ before: known({ private: true }) })).toBe("make");
+  expect(await kindOf({ isHeard: true })).toBe("make");
+
+  expect(await kindOf({})).toBe("ask");
+  expect(await kindOf({ before: known({ untrusted: true }) })).toBe("ask");
+  const { says: _, ...unsaid } = sends; // it may send more than its parameters
+  expect(await kindOf({ isHeard: true, before: {} }, unsaid)).toBe("ask");
+  expect(await kindOf({ isHeard: true, before: {}, hook: { params: { b: 2 } } })).toBe("ask");
+});
+
+test("what is found for others leads nowhere", async () => {
+  const seeks = { trust: { outward: true }, says: (): Said => ({ kind: "query", text: "q" }) } as const;
+  const trust = known({ untrusted: true });
+  expect(await judge(seeks, { trust })).toMatchObject({ kind: "make", isLed: true });
+  for (const free of [{ trust, isHeard: true }, { trust, before: {} }, {}])
+    expect(await judge(seeks, free)).not.toHaveProperty("isLed");
 });
 
 test("somebody may send what is private to them alone", async () => {

@@ -5,7 +5,7 @@
 import { CortexError } from "../model/errors.ts";
 import { allowsTool, asksBefore, matches, type Permissions } from "../model/permissions.ts";
 import type { Json } from "../model/json.ts";
-import type { Proposal, Tool, ToolContext, ToolResult } from "../model/tool.ts";
+import type { Proposal, Said, Tool, ToolContext, ToolResult } from "../model/tool.ts";
 import type { ToolHooks } from "../model/tool-hook.ts";
 import {
   declared,
@@ -39,6 +39,10 @@ export interface Gate {
   readonly permissions: Permissions;
   readonly codeMode: CodeMode;
   readonly readTrust: () => Promise<Trust>;
+  /** Of a call before which the session has this label: the label when its model requested it. */
+  readonly trustAtChoice: (now: Trust) => Trust;
+  /** Whether it says only what the owner has said: see `chosen-words.ts`. */
+  readonly hasBeenHeard: (said: Said) => Promise<boolean>;
   readonly hooks: ToolHooks;
   /** Who reads what the turn says. */
   readonly audience: string;
@@ -55,6 +59,8 @@ type Judgement =
       readonly brings: Trust;
       /** Files that belong to people stay closed to the call. */
       readonly isGuarded?: true;
+      /** Words of others had a say in it, so what it finds leads nowhere: see `chosen-words.ts`. */
+      readonly isLed?: true;
     }
   | { readonly kind: "refuse"; readonly reason: string; readonly brings: Trust }
   | {
@@ -69,14 +75,16 @@ export async function judgeCall(
   tool: Tool,
   params: Json,
   context: ToolContext,
-  { permissions, codeMode, readTrust, hooks, audience, confinedTo }: Gate,
+  gate: Gate,
 ): Promise<Judgement> {
+  const { permissions, codeMode, readTrust, trustAtChoice, hooks, audience, confinedTo } = gate;
   if (!allowsTool(permissions, tool.name)) return refuse(`${tool.name} is not allowed for this agent.`);
   const refusal = tool.runsCode === true ? REFUSALS[codeMode] : undefined;
   if (refusal !== undefined) return refuse(refusal);
 
   const said = await hooks.before({ tool: tool.name, params, context });
   const trust = await readTrust();
+  const chosenAt = trustAtChoice(trust);
   const isTooMuch = confinedTo !== undefined && !mayTell(broughtBefore(tool, codeMode, []), confinedTo);
   if (isTooMuch) return refuse(NOT_THEIRS(tool.name, confinedTo));
   if (said.decision === "deny")
@@ -95,7 +103,9 @@ export async function judgeCall(
     ...(forOthers === undefined ? [] : [forOthers]),
     ...(asksBefore(permissions, tool.name) ? [`the persona's \`ask\` list includes ${tool.name}`] : []),
     ...(tool.runsCode === true && codeMode === "asks" ? ["commands have no sandbox"] : []),
-    ...(needsConsent(trust, most) ? [RULE_OF_TWO] : []),
+    ...((await needsConsentTo(tool, wanted, { most, trust, chosenAt, gate, isAsWanted: wanted === params }))
+      ? [RULE_OF_TWO]
+      : []),
     ...(tool.tells === true && !mayTell(trust, audience) ? [TELLS_OTHERS(audience)] : []),
     ...(isDeniedToAuthor(trust, (pattern) => matches([pattern], tool.name)) ? [DENIED_TO_AUTHOR] : []),
   ];
@@ -104,7 +114,39 @@ export async function judgeCall(
     return { kind: "ask", params: wanted, notes, reason: reasons.join("; "), proposal };
   }
   const brings = broughtBefore(tool, codeMode, notes);
-  return { kind: "make", params: wanted, notes, brings, ...(isGuarded ? { isGuarded } : {}) };
+  const words = wanted === params ? tool.says?.(wanted) : undefined;
+  const isLed = words?.kind === "query" && chosenAt.untrusted.length > 0 && !(await gate.hasBeenHeard(words));
+  return {
+    kind: "make",
+    params: wanted,
+    notes,
+    brings,
+    ...(isGuarded ? { isGuarded } : {}),
+    ...(isLed ? { isLed } : {}),
+  };
+}
+
+interface Choice {
+  readonly most: ToolTrust;
+  readonly trust: Trust;
+  readonly chosenAt: Trust;
+  /** Whether no hook has put other words into the call. */
+  readonly isAsWanted: boolean;
+  readonly gate: Pick<Gate, "hasBeenHeard">;
+}
+
+/** The rule of two, except for calls that say nothing of the model's choice: `chosen-words.ts` says which these are. */
+async function needsConsentTo(
+  tool: Tool,
+  params: Json,
+  { most, trust, chosenAt, isAsWanted, gate }: Choice,
+): Promise<boolean> {
+  if (!needsConsent(trust, most)) return false;
+  const said = isAsWanted ? tool.says?.(params) : undefined;
+  if (said === undefined) return true;
+  // Whose words came later had no say. What is private counts as of now: the tool may not be all that sends it.
+  const { untrusted } = chosenAt;
+  return needsConsent({ ...trust, untrusted }, most) && !(await gate.hasBeenHeard(said));
 }
 
 export function proposalOf(tool: Tool, params: Json, context: ToolContext): Promise<Proposal | undefined> {

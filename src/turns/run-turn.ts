@@ -13,6 +13,7 @@ import { WakeLoop } from "../model/wake-loop.ts";
 import type { Claim, LeaseRequest, QueueItem, Store } from "../store/store.ts";
 import { type CallingRun, callTool } from "./call-tool.ts";
 import { noteFailure } from "./choose-profile.ts";
+import { LabelAtChoice } from "./chosen-words.ts";
 import { joinWaiting, readSteering, takeSteering } from "./join.ts";
 import type { Suspension } from "./journal.ts";
 import { dayLimitReached, foundSoFar, limitReached, type Watched, watchSilence, workedMs } from "./limits.ts";
@@ -126,6 +127,7 @@ function requestOf(fitted: Fitted, agent: Agent, attempt: Attempt): AgentRequest
     isStopping: running.isStopping,
     hasSteering: async () => (await steering()).length > 0,
     suspensions,
+    labelAtChoice: new LabelAtChoice(),
   };
   const unmarked = new Set<Stage>(["asked", "first byte"]);
   /** Of the first model call. */

@@ -42,6 +42,7 @@ export function createWebFetchTool({
     // Our own timeout comes first: its message says more.
     timeoutMs: timeoutMs * 2,
     trust: { untrusted: true, outward: true },
+    says: ({ url }) => ({ kind: "address", url }),
     run: ({ url }, context) => fetchPage(url, context, world, timeoutMs),
   });
 }

@@ -53,6 +53,7 @@ export function createWebSearchTool(options: WebSearchOptions): Tool {
     repeatable: true,
     timeoutMs: SEARCH_TIMEOUT_MS,
     trust: { untrusted: true, outward: true },
+    says: ({ query }) => ({ kind: "query", text: query }),
     run: ({ query, limit = DEFAULT_FOUND_PAGES }, context) => search(query, limit, context, options),
   });
 }
@@ -72,7 +73,11 @@ async function search(
   const text = pages.map(({ title, url: page, snippet }, index) =>
     [`${index + 1}. ${title}`, `   ${page}`, ...(snippet === "" ? [] : [`   ${snippet}`])].join("\n"),
   );
-  return { text: text.join("\n\n"), details: { found: pages.length } };
+  return {
+    text: text.join("\n\n"),
+    details: { found: pages.length },
+    leads: pages.map(({ url: page }) => page),
+  };
 }
 
 function headersFor({ apiKey, apiKeyHeader }: SearchEndpoint): Record<string, string> {
