@@ -86,6 +86,26 @@ test("a plugin is pinned at the first start; its programs run until it changes, 
   expect((await say(cortex, "work")).toolCalls).toMatchObject([{ status: "ok" }]);
 });
 
+test("each content of a plugin that is accepted is in the audit log", async () => {
+  using given = homeWithPlugin();
+  const pins = async (): Promise<unknown[]> => {
+    await using cortex = await openTestCortex({}, { home: given.home });
+    const { items } = await cortex.store.audit.list();
+    return items
+      .filter(({ kind }) => kind === "plugin.pin")
+      .map(({ principal, object, detail }) => ({ principal, object, ...(detail as object) }));
+  };
+  const guard = { object: "plugins/guard", fingerprint: expect.stringMatching(/^[0-9a-f]{64}$/) };
+  expect(await pins()).toEqual([{ ...guard, principal: "cortex", before: null }]);
+  given.write("plugins/guard/check.sh", "exit 0\n");
+  expect(await pins()).toHaveLength(1);
+  await given.cortex("plugins", "pin", "plugins/guard");
+  expect(await pins()).toEqual([
+    { ...guard, principal: "owner", before: expect.stringMatching(/^[0-9a-f]{64}$/) },
+    { ...guard, principal: "cortex", before: null },
+  ]);
+});
+
 test("a plugin that changes between two calls of a turn does not run for the second", async () => {
   using given = homeWithPlugin();
   const tool = testTool("Work", async () => {

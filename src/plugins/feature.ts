@@ -14,6 +14,8 @@ export const plugins: Feature = {
       const { trustedPlugins } = await import("../personas/trusted-plugins.ts");
       const { problems } = await trustedPlugins(folders, { ...ports, config });
       for (const { problem, hint } of problems) if (hint !== undefined) ports.log(`${problem}. ${hint}`);
+      const { notePins } = await import("./note-pins.ts");
+      await notePins(ports);
     };
     return {
       // Before any turn runs: an agent without a sandbox could change a plugin that has no pin yet.

@@ -19,7 +19,11 @@ export function recordPersonas(store: Store, config: Config): Promise<void> {
 }
 
 /** Who may do what, beside the permissions of personas. */
-function rightsOf({ agents }: Config): Json {
-  const rights = Object.entries(agents).map(([id, { persona, tools }]) => [id, { persona, tools }]);
-  return { agents: Object.fromEntries(rights) };
+function rightsOf({ agents, channels }: Config): Json {
+  const rights = Object.entries(agents).map(([id, { persona, tools, workspace, pluginDirs }]) => [
+    id,
+    { persona, tools, workspace, pluginDirs: [...pluginDirs] },
+  ]);
+  const { webhooks, files } = channels;
+  return { agents: Object.fromEntries(rights), webhooks, files } as unknown as Json;
 }
