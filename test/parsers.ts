@@ -7,6 +7,7 @@ import { setImmediate } from "node:timers/promises";
 
 import { parseStreamingJson } from "@earendil-works/pi-ai/utils/json-parse";
 
+import { lifetimeMs } from "../src/access/lifetime.ts";
 import { readToolLines } from "../src/agents/offline/tool-lines.ts";
 import { AnswerStream } from "../src/agents/pi/translate.ts";
 import { readFields } from "../src/agents/process/fields.ts";
@@ -33,11 +34,21 @@ import { splitEventId } from "../src/model/event.ts";
 import { excerpt } from "../src/model/excerpt.ts";
 import { CortexError } from "../src/model/errors.ts";
 import { canonicalJson, type Json } from "../src/model/json.ts";
+import { labelNames } from "../src/model/label-names.ts";
 import { matches } from "../src/model/permissions.ts";
+import { personIdOf, principalKind } from "../src/model/principal.ts";
 import { createRedact } from "../src/model/redact.ts";
+import { isScopedToken, redactTokens } from "../src/model/token.ts";
+import { parseTrust } from "../src/model/trust.ts";
 import { relevance, spaced } from "../src/model/relevance.ts";
 import { parseSchedule } from "../src/model/schedule.ts";
-import { MAX_SESSION_KEY_LENGTH, normalizeSessionKey, parseSessionKey } from "../src/model/session-key.ts";
+import { parseScopes } from "../src/model/scopes.ts";
+import {
+  MAX_SESSION_KEY_LENGTH,
+  normalizeSessionKey,
+  parseSessionKey,
+  type SessionKey,
+} from "../src/model/session-key.ts";
 import { readQuery, words } from "../src/model/words.ts";
 import { MAX_YAML_SIGNS } from "../src/model/yaml-keys.ts";
 import { ownerPatterns } from "../src/patterns/matcher.ts";
@@ -48,15 +59,18 @@ import { findAbort } from "../src/relay/record/abort-marker.ts";
 import { parseActivity } from "../src/relay/artifact/touches.ts";
 import { addedText } from "../src/relay/artifact/added-text.ts";
 import { parseRelayCommand } from "../src/relay/surface/chat-command-syntax.ts";
-import { MAX_RENDERED_LENGTH, renderCall } from "../src/model/request.ts";
+import type { ApprovalId, EventId } from "../src/model/ids.ts";
+import { MAX_RENDERED_LENGTH, renderCall, renderRequest } from "../src/model/request.ts";
 import { compareTexts } from "../src/model/compare-texts.ts";
 import { replayTouches } from "../src/relay/artifact/file-changes.ts";
 import { readPromptHead } from "../src/relay/prompts/frontmatter.ts";
 import { composePrompt, MAX_COMPOSED_LENGTH } from "../src/relay/prompts/language.ts";
 import { fillVariables, findUnknown } from "../src/relay/prompts/runtime-variables.ts";
+import { digestedEventId } from "../src/store/kept-id.ts";
 import { MAX_SEARCHED_CHARACTERS } from "../src/store/store.ts";
 import { bodyLines } from "../src/team/markdown/block-text.ts";
 import { MAX_BODY_LENGTH } from "../src/team/markdown/task.ts";
+import { requestNotice } from "../src/turns/approval.ts";
 import { parseTeamCommand } from "../src/team/surface/chat-commands.ts";
 import { MAX_TEAM_FILE_BYTES, MAX_TEAM_FILE_LINES } from "../src/team/files/file-state.ts";
 import { outlineOf } from "../src/team/markdown/outline.ts";
@@ -422,6 +436,7 @@ export const PARSERS: readonly Parser[] = [
       const call = { tool: "Bash", args: { command: text, [text.slice(0, 1_000)]: [text] }, diff: text };
       return renderCall(call, { digest: "", max: MAX_RENDERED_LENGTH });
     },
+    law: hidesNothing,
   },
   {
     name: "texts to be replaced by Edit",
@@ -491,6 +506,27 @@ export const PARSERS: readonly Parser[] = [
     read: (text) => [attempt(parseSchedule, text), attempt(parseSchedule, `${text.slice(0, 240)} * * * *`)],
   },
   { name: "session keys, schedules, event ids", length: 512, worst: ["webhook:", ":"], read: splitEventId },
+  {
+    name: "scopes, lifetimes, tokens, labels, principals",
+    length: 64 * KB,
+    worst: ["ingest:a,", "read ", "ctx_0", "9", "a:", ":", "\u202E"],
+    samples: ["read,ingest:telegram", "ingest:webhook:pay", "30d", `ctx_${"0".repeat(64)}`, "person:ada"],
+    read: (text) => [
+      attempt(parseScopes, text),
+      attempt(lifetimeMs, text),
+      redactTokens(text),
+      [principalKind(text), personIdOf(text)],
+      labelNames(parseTrust({ untrusted: { [text]: true }, private: { [text]: true }, denied: true })),
+    ],
+    law: (text) => {
+      const scopes = attempt(parseScopes, text);
+      if (scopes !== undefined && parseScopes(scopes.join(",")).join() !== scopes.join())
+        throw new Error(`${scopes.join()} is read as other scopes`);
+      if (isScopedToken(text) && redactTokens(text) === text) throw new Error("a token is left");
+      const id = `doorbell:${text}` as EventId;
+      if (splitEventId(digestedEventId(id)).adapter !== "doorbell") throw new Error("the adapter is lost");
+    },
+  },
   {
     name: "bodies of requests and webhooks",
     length: MB - 16,
@@ -617,6 +653,38 @@ function attempt<Given, Result>(read: (given: Given) => Result, given: Given): R
 /** Refusing a text is an end like any other; failing on it is not. */
 export function refused(error: unknown): undefined {
   if (!(error instanceof CortexError || error instanceof SyntaxError)) throw error;
+}
+
+/** Whatever a request and its circumstances hold, a person sees all of it: no character that hides, moves or reverses others. */
+function hidesNothing(text: string): void {
+  const request = {
+    tool: text,
+    args: { [text]: text, list: [text, { [text]: 1 }] },
+    reason: text,
+    again: text,
+    agent: text,
+    workspace: text,
+    principal: text,
+    labels: [text],
+    causedBy: { event: text, sender: text, channel: text, text },
+    files: [{ path: text, sha256: null }],
+    diff: text,
+  };
+  const question = { question: text, options: [text] };
+  const notice = { id: "1" as ApprovalId, callHash: "1" };
+  const about = { session: "main" as SessionKey, isByOthers: false };
+  const shown = [
+    renderRequest(request, { digest: text }),
+    renderRequest(question, { digest: text }),
+    requestNotice({ ...notice, kind: "approval", request: request as unknown as Json }, about),
+    requestNotice({ ...notice, kind: "question", request: question }, about),
+  ]
+    .join("\n")
+    .replaceAll("⏸️", ""); // our own sign has a selector
+  const hidden = /[[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u{2800}\u{A0}\u{3000}]--[\n\t]]/v.exec(
+    shown,
+  );
+  if (hidden !== null) throw new Error(`U+${hidden[0].codePointAt(0)!.toString(16)} is shown raw`);
 }
 
 function isHarmless(rows: ReturnType<typeof renderRest>): void {
