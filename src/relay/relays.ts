@@ -1,4 +1,6 @@
 /** The API of relays for the rest of Cortex: start, inspect and steer them. */
+import type { Principal } from "../model/principal.ts";
+import type { Label } from "../model/trust.ts";
 import type { ApprovalId, EventId, PersonaId, RelayId, TurnId } from "../model/ids.ts";
 import type { Json } from "../model/json.ts";
 import type { SessionKey } from "../model/session-key.ts";
@@ -38,6 +40,10 @@ export interface RelayRequest {
   readonly idempotencyKey?: string;
   /** A narrowing of its steps' permissions, for a relay not started for the owner. */
   readonly permissions?: Json;
+  /** Whose words the message holds, beside those of whoever starts it. */
+  readonly label?: Label;
+  /** On whose authority its steps run. Absent: that of its cause. */
+  readonly principal?: Principal;
   /** Folders its steps cannot access. */
   readonly hidden?: readonly string[];
   /** Continues after a restart regardless of the settings. */

@@ -104,6 +104,7 @@ async function startRelay(
     idempotencyKey: keyOfHook(event.id, hook),
     metadata: { trigger: "hook", hook, event: event.id, ...(extracted === undefined ? {} : { extracted }) },
     ...(address === undefined ? {} : { delivery: addressOf(address) }),
+    ...(event.label === undefined ? {} : { label: event.label }),
     ...(grant.authority === "owner" ? {} : { permissions: grant.permissions }),
   };
   try {

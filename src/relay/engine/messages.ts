@@ -5,6 +5,7 @@ import { isJsonObject, type Json } from "../../model/json.ts";
 import { present } from "../../model/present.ts";
 import { ACTIVE_PROFILE } from "../../model/profile.ts";
 import type { SessionKey } from "../../model/session-key.ts";
+import { type Label, parseTrust } from "../../model/trust.ts";
 import type { Worker } from "../../model/worker.ts";
 import { agentFor } from "../../personas/lookup.ts";
 import type { EnginePorts } from "./engine-ports.ts";
@@ -45,7 +46,7 @@ export function orderStep(
       sender: record.id,
       content: prompt,
       metadata: { relay: record.id, step, slot, stage },
-      ...(detail.cause === undefined ? {} : { cause: detail.cause }),
+      ...present({ cause: detail.cause, principal: detail.principal, label: labelIn(detail) }),
       atMs: clock(),
     },
     dispatch: {
@@ -58,6 +59,12 @@ export function orderStep(
     worker: { ...worker },
     trust: sourcesOf(record, detail),
   };
+}
+
+function labelIn({ label }: RelayDetail): Label | undefined {
+  if (label === undefined) return undefined;
+  const { outward: _, ...sets } = parseTrust(label);
+  return sets;
 }
 
 function workerOf(

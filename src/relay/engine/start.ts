@@ -9,6 +9,7 @@ import { CortexError } from "../../model/errors.ts";
 import type { AgentId, RelayId } from "../../model/ids.ts";
 import { canonicalJson, isJsonObject } from "../../model/json.ts";
 import { present } from "../../model/present.ts";
+import { isUnlabelled, labelJson, NO_LABEL } from "../../model/trust.ts";
 import { type Endpoint, resolveStage } from "../templates/endpoint.ts";
 import { makeWorkspace } from "../artifact/artifact.ts";
 import { relayDetail, type RelayDetail, toNewRelay, toRecord } from "../record/kept-relay.ts";
@@ -133,12 +134,26 @@ function keep(request: RelayRequest, content: SnapshotContent, record: RelayReco
     hidden,
     resumes,
     cause,
+    principal,
+    label = NO_LABEL,
     startedBy = {},
   } = request;
   const { session, persona, turn, ordinal } = startedBy;
   const waits = session !== undefined && turn !== undefined && ordinal !== undefined;
   const detail: RelayDetail = {
-    ...present({ dir, session, persona, permissions, hidden, resumes, delivery, cause, budgetUsd }),
+    ...present({
+      dir,
+      session,
+      persona,
+      permissions,
+      hidden,
+      resumes,
+      delivery,
+      cause,
+      principal,
+      budgetUsd,
+    }),
+    ...(isUnlabelled(label) ? {} : { label: labelJson(label) }),
     ...(idempotencyKey === undefined ? {} : { idempotencyKey, asked: digestOf(request, content) }),
     ...(session !== undefined && turn !== undefined && !waits ? { tells: true } : {}),
   };

@@ -4,6 +4,7 @@
  */
 import { CortexError } from "../../model/errors.ts";
 import type { EventId, PersonaId, RelayId } from "../../model/ids.ts";
+import type { Principal } from "../../model/principal.ts";
 import type { Json } from "../../model/json.ts";
 import type { SessionKey } from "../../model/session-key.ts";
 import { present } from "../../model/present.ts";
@@ -27,6 +28,9 @@ export interface RelayDetail {
   readonly persona?: PersonaId;
   /** A narrowing of its steps' permissions to those of its starter. */
   readonly permissions?: Json;
+  /** Of the message: as stored, see `labelJson`. */
+  readonly label?: Json;
+  readonly principal?: Principal;
   /** Folders its steps cannot access. */
   readonly hidden?: readonly string[];
   /** It continues after a restart regardless of `relay.onRestart`, because its starter still waits. */
