@@ -13,7 +13,7 @@ import type { Direction } from "../model/event.ts";
 import type { Json } from "../model/json.ts";
 import type { Profile } from "../model/profile.ts";
 import type { Tool, ToolResult } from "../model/tool.ts";
-import type { WorkerWork } from "../turns/turn-ports.ts";
+import type { Situation, WorkerWork } from "../turns/turn-ports.ts";
 import type { Check } from "./check.ts";
 import type { Command } from "./command.ts";
 import type { Apis } from "./cortex.ts";
@@ -84,7 +84,7 @@ export interface OpenFeature extends Partial<AsyncDisposable> {
   /** The agent that runs the turns of a worker. Undefined: the backend of the profile does. */
   agentFor?(profile: Profile, work: WorkerWork): Promise<Agent> | undefined;
   /** The current situation as Markdown, added to the message that begins a conversation. */
-  situation?(): Promise<string | undefined>;
+  situation?(): Promise<Situation | undefined>;
   /** Reads what a suspended call waits for. Undefined: it is not over yet, or not this feature's. */
   readWait?(detail: Json): Promise<ToolResult | undefined>;
   /** A folder that agents share. Commands of agents cannot write to the git repository that holds it. */

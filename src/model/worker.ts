@@ -28,6 +28,8 @@ export interface Worker {
   readonly role?: "manager";
   /** The description of its job in the system prompt. */
   readonly duty?: string;
+  /** Of that description: as stored, see `labelJson`. */
+  readonly dutyLabel?: Json;
   /** Whether it coordinates a team, and sees the team's status when a conversation begins. */
   readonly coordinates?: true;
   /** Its plugins, instead of those of its agent. Absolute. */

@@ -182,12 +182,12 @@ export class FileLabels {
     });
   }
 
-  /** Before a program of ours changes a shared file: what else it holds keeps its label. */
-  async keepRest(path: string): Promise<void> {
+  /** Before a program of ours changes a shared file: what else it holds keeps its label, there or where it is moved. */
+  async keepRest(path: string, place = path): Promise<void> {
     if (await this.#labels.areEmpty()) return;
     const { label, principals } = await this.ofRest(path);
     const principal = principals[0] ?? OWNER_PRINCIPAL;
-    await this.addPart(path, label, { principal }, "rest");
+    await this.addPart(place, label, { principal }, "rest");
   }
 
   async ofFiles(paths: readonly string[]): Promise<Label> {

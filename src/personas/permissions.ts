@@ -74,7 +74,7 @@ export function deniedTools(narrowing: Json): readonly string[] {
 }
 
 /** The narrowing that takes these away, as a label names them. Undefined: it takes nothing. */
-export function narrowingByDenied(denied: readonly string[]): Json | undefined {
+export function narrowingByDenied(denied: readonly string[]): { readonly tools: Json } | undefined {
   if (denied.length === 0) return undefined;
   const lists = denied.filter((entry) => entry.startsWith("!")).map((entry) => entry.slice(1).split(","));
   return { tools: { allow: lists, deny: denied.filter((entry) => !entry.startsWith("!")) } };

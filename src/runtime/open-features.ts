@@ -9,7 +9,8 @@ import type { Direction } from "../model/event.ts";
 import type { Json } from "../model/json.ts";
 import type { Profile } from "../model/profile.ts";
 import type { ToolResult } from "../model/tool.ts";
-import type { WorkerWork } from "../turns/turn-ports.ts";
+import { joinLabels } from "../model/trust.ts";
+import type { Situation, WorkerWork } from "../turns/turn-ports.ts";
 
 export class OpenFeatures implements AsyncDisposable {
   /** What the features that are open offer. */
@@ -63,10 +64,14 @@ export class OpenFeatures implements AsyncDisposable {
     return this.#opened.some((feature) => feature.wants?.(direction, channel) === true);
   }
 
-  async situation(): Promise<string | undefined> {
+  async situation(): Promise<Situation | undefined> {
     const told = await Promise.all(this.#opened.flatMap((feature) => feature.situation?.() ?? []));
-    const texts = told.filter((text) => text !== undefined);
-    return texts.length === 0 ? undefined : texts.join("\n\n");
+    const situations = told.filter((situation) => situation !== undefined);
+    if (situations.length === 0) return undefined;
+    return {
+      text: situations.map(({ text }) => text).join("\n\n"),
+      label: joinLabels(...situations.map(({ label }) => label)),
+    };
   }
 
   async readWait(detail: Json): Promise<ToolResult | undefined> {

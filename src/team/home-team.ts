@@ -1,5 +1,6 @@
 import type { TeamConfig } from "../config/team-config.ts";
 import type { OpenFeature } from "../feature/feature.ts";
+import type { Situation } from "../turns/turn-ports.ts";
 import type { Ports } from "../feature/ports.ts";
 import { WakeLoop } from "../model/wake-loop.ts";
 import { hasTeam, teamMissing } from "./files/team-errors.ts";
@@ -68,12 +69,12 @@ export class HomeTeam implements AsyncDisposable {
     this.#loop.wake();
   }
 
-  /** Members, tasks and projects in Markdown. Undefined: no team, or it cannot be read now. */
-  async situation(): Promise<string | undefined> {
+  /** Members, tasks and projects in Markdown, and whose words these are. Undefined: no team, or it cannot be read now. */
+  async situation(): Promise<Situation | undefined> {
     const team = await this.#current().catch(() => undefined); // a turn continues without it
     if (team === undefined) return undefined;
     const { describeSituation } = await import("./work/prompts.ts");
-    return describeSituation(await team.status());
+    return { text: describeSituation(await team.status()), label: await team.label() };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

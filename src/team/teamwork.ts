@@ -2,23 +2,26 @@
 import { hostname } from "node:os";
 
 import type { TeamConfig } from "../config/team-config.ts";
+import { joinLabels, type Label, NO_LABEL } from "../model/trust.ts";
 import type { Ports } from "../feature/ports.ts";
 import { dateOf } from "../model/day.ts";
-import type { EventId } from "../model/ids.ts";
 import { isAlive } from "../programs/is-alive.ts";
 import { TeamDirectory } from "./files/team-directory.ts";
 import type { Team } from "./files/team.ts";
+import { TeamLabels } from "./files/team-labels.ts";
 import { watchTeam } from "./files/watch-team.ts";
 import { type Adoption, adoptMember } from "./members/adopt-member.ts";
 import { type DispatchedTask, dispatchTask, memberOf, type TaskWish } from "./members/dispatch-task.ts";
 import { type NewMember, type Registration, registerMember } from "./members/register-member.ts";
 import { composeBriefing, composeReview } from "./reports/daily-reports.ts";
 import { housekeep, type HousekeepingReport } from "./reports/housekeeping.ts";
+import type { TaskOrigin } from "./work/worker.ts";
 import { type Beat, Heart } from "./work/heart.ts";
 import { giveUpTeam } from "./work/keeper.ts";
 
 export class Teamwork implements AsyncDisposable {
   readonly directory: TeamDirectory;
+  readonly labels: TeamLabels;
   readonly #ports: Ports;
   readonly #heart: Heart;
   /** In the order they were opened. */
@@ -27,17 +30,19 @@ export class Teamwork implements AsyncDisposable {
   private constructor(config: TeamConfig, ports: Ports) {
     const { clock, log, settings, home } = ports;
     const { timezone } = settings.config();
-    const team = new TeamDirectory({ config, timezone, clock, log });
+    const labels = new TeamLabels({ root: config.teamDir, home, labels: ports.store.labels });
+    const team = new TeamDirectory({ config, timezone, clock, log, labels });
     const keeping = { root: team.root, self: { home, host: hostname(), pid: process.pid }, clock, isAlive };
     const closing = new AbortController();
     this.directory = team;
+    this.labels = labels;
     this.#ports = ports;
     this.#resources.defer(() =>
       giveUpTeam(keeping).catch((error: unknown) =>
         log(`Releasing the team failed; it is released later: ${String(error)}`),
       ),
     );
-    const place = { ...ports, team, closing: closing.signal, onProblem: problemLog(log) };
+    const place = { ...ports, team, labels, closing: closing.signal, onProblem: problemLog(log) };
     this.#heart = this.#resources.use(new Heart(place, keeping));
     this.#resources.defer(() => closing.abort());
   }
@@ -54,12 +59,18 @@ export class Teamwork implements AsyncDisposable {
     return this.directory.read();
   }
 
+  /** Of everything in the files: what agents wrote, and members that other programs run, whose words nobody recorded. */
+  async label(): Promise<Label> {
+    const [{ members }, label] = await Promise.all([this.status(), this.labels.ofAll()]);
+    return members.every(({ isManaged }) => isManaged) ? label : joinLabels(label, OF_OTHER_PROGRAMS);
+  }
+
   /**
-   * Adds a ready task to the file of a member. The cause is the event that led to it; without one, it starts a chain of
-   * events. Throws `member_unknown`, `state_conflict` for a member who has left, and `request_invalid`.
+   * Adds a ready task to the file of a member. With an origin, an agent does: the event that led to it, and whose words
+   * it is made of. Without one, a person does, and it starts a chain of events. Throws `member_unknown`, `state_conflict` for a member who has left, and `request_invalid`.
    */
-  async dispatch(wish: TaskWish, cause?: EventId): Promise<DispatchedTask> {
-    if (cause !== undefined) return this.#heart.dispatch(wish, cause);
+  async dispatch(wish: TaskWish, origin?: TaskOrigin): Promise<DispatchedTask> {
+    if (origin !== undefined) return this.#heart.dispatch(wish, origin);
     return dispatchTask(wish, await this.status(), this.directory.folder);
   }
 
@@ -106,6 +117,8 @@ export class Teamwork implements AsyncDisposable {
     return this.#resources.disposeAsync();
   }
 }
+
+const OF_OTHER_PROGRAMS: Label = { ...NO_LABEL, untrusted: ["team"] };
 
 /** Logs a failure once: the same line every minute would fill the log. */
 function problemLog(log: (line: string) => void): (error: unknown, slug: string) => void {

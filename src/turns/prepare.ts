@@ -14,7 +14,7 @@ import type { Principal } from "../model/principal.ts";
 import type { Profile } from "../model/profile.ts";
 import type { SessionKey } from "../model/session-key.ts";
 import type { Tool } from "../model/tool.ts";
-import { joinLabels, type Label } from "../model/trust.ts";
+import { joinLabels, type Label, parseTrust } from "../model/trust.ts";
 import { readWorker, type Worker } from "../model/worker.ts";
 import type { Setup } from "../personas/lookup.ts";
 import { delegableBy, permissionsOf } from "../personas/permissions.ts";
@@ -102,7 +102,8 @@ export async function prepareRun(claim: Claim, ports: TurnPorts): Promise<RunWor
     { profile, tools, files: labels.files },
     ports,
   );
-  await labelSession(session.key, joinLabels(labelOfMessages(items), label), ports.store);
+  const { outward: _, ...duty } = parseTrust(worker?.dutyLabel);
+  await labelSession(session.key, joinLabels(labelOfMessages(items), label, duty), ports.store);
   const worked = nextStretch(before ?? { messages: [], toolCalls: [] }, pinned, nowMs);
   // A run that has only compacted its thread has no message in its journal.
   const written = before?.messages.length ?? 0;

@@ -8,7 +8,6 @@ import type { Json } from "../model/json.ts";
 import type { Message, UserBody } from "../model/message.ts";
 import { isAtOwnDoor } from "../model/principal.ts";
 import type { SessionKey } from "../model/session-key.ts";
-import { OWNERS } from "../model/trust.ts";
 import type { Context, QueueItem, SearchHit, SearchOptions, StoredEvent } from "../store/store.ts";
 import { remember } from "./memory.ts";
 import { isByOthers, labelSession } from "./setup.ts";
@@ -45,7 +44,7 @@ export async function makeQuery(
   return remembered.query;
 }
 
-/** At the start of a conversation. The situation holds text by team members, so it marks the session. */
+/** At the start of a conversation. The situation quotes notes and tasks of a team, and the session inherits their label. */
 async function tellSituation(
   query: readonly Message[],
   { session, thread }: Pick<QueryTurn, "session" | "thread">,
@@ -53,14 +52,11 @@ async function tellSituation(
 ): Promise<readonly Message[]> {
   const [first, ...others] = query;
   if (first === undefined || !isConversationStart(thread, clock())) return query;
-  const text = await features.situation();
-  if (text === undefined) return query;
-  await labelSession(session, TEAM, store);
-  return [withSituation(first, text), ...others];
+  const situation = await features.situation();
+  if (situation === undefined) return query;
+  await labelSession(session, situation.label, store);
+  return [withSituation(first, situation.text), ...others];
 }
-
-/** The situation quotes the notes and tasks of a team. */
-const TEAM = { ...OWNERS, untrusted: ["team"] };
 
 /** After this much silence, a message starts a new conversation. */
 export const CONVERSATION_GAP_MS = HOUR_MS;

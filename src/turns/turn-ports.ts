@@ -9,6 +9,7 @@ import type { Redact } from "../model/redact.ts";
 import type { SessionKey } from "../model/session-key.ts";
 import type { Spans } from "../model/spans.ts";
 import type { Tool, ToolResult } from "../model/tool.ts";
+import type { Label } from "../model/trust.ts";
 import type { Worker } from "../model/worker.ts";
 import type { Variables } from "../programs/environment.ts";
 import type { Claim, NewDelivery, QueueItem, Store } from "../store/store.ts";
@@ -69,12 +70,18 @@ export interface TurnFolders {
   readonly hidden: readonly string[];
 }
 
+/** What the agent that coordinates a team is told when a conversation begins, and whose words that quotes. */
+export interface Situation {
+  readonly text: string;
+  readonly label: Label;
+}
+
 /** What features add to turns. */
 interface TurnFeatures {
   /** The agent that runs the turns of a worker. Undefined: the backend of the profile does. */
   agentFor(profile: Profile, work: WorkerWork): Promise<Agent> | undefined;
   /** The state of the team that an agent coordinates. Undefined: no team. */
-  situation(): Promise<string | undefined>;
+  situation(): Promise<Situation | undefined>;
   /** Folders whose files people and programs edit, beside agents. */
   sharedFolders(): Promise<readonly string[]>;
   /** The result of the work that a call waits for. Undefined: it is not over. */

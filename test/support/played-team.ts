@@ -9,6 +9,7 @@ import type { Store } from "../../src/store/store.ts";
 import { Heart } from "../../src/team/work/heart.ts";
 import { TeamFolder } from "../../src/team/files/team-folder.ts";
 import { TeamDirectory } from "../../src/team/files/team-directory.ts";
+import { TeamLabels } from "../../src/team/files/team-labels.ts";
 import type { Workplace } from "../../src/team/work/workplace.ts";
 import { Workers } from "../../src/team/work/worker.ts";
 import { openTestStore } from "./open-store.ts";
@@ -96,11 +97,14 @@ export async function playedTeam(tasks: string, plays: Plays): Promise<PlayedTea
     isGone: () => boolean,
     heartbeatMinutes = teamConfig.heartbeatMinutes,
   ): Workplace {
-    const team = new TeamDirectory({ config: { ...teamConfig, heartbeatMinutes }, timezone: "UTC", clock });
+    const labels = new TeamLabels({ root, home, labels: store.labels });
+    const given = { ...teamConfig, heartbeatMinutes };
+    const team = new TeamDirectory({ config: given, timezone: "UTC", clock, labels });
     team.folder.editFrom = guarded(team.folder.editFrom.bind(team.folder)); // `edit` is made of it
     const { queue, turns, events, sessions, outbox, relays } = store;
     return {
       team,
+      labels,
       home,
       environment,
       store: {

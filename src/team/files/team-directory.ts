@@ -4,6 +4,7 @@ import { readTeamConfig, type TeamConfig, type TeamLocation } from "../../config
 import { isMarkedAsOurs } from "./adoption.ts";
 import { TeamFolder } from "./team-folder.ts";
 import { hasTeam, teamMissing } from "./team-errors.ts";
+import type { TeamLabels } from "./team-labels.ts";
 import { TeamReader } from "./team-reader.ts";
 import type { Team } from "./team.ts";
 
@@ -13,6 +14,8 @@ interface TeamDirectoryOptions {
   readonly clock: () => number;
   /** Reports redone edits, and edits by others that only a snapshot holds. */
   readonly log?: (line: string) => void;
+  /** Whose words the files hold. Undefined: of a program beside the one that keeps the ledger. */
+  readonly labels?: TeamLabels;
 }
 
 /** Needs no closing. */
@@ -27,14 +30,14 @@ export class TeamDirectory {
   /** Reads the whole team. */
   readonly reader: TeamReader;
 
-  constructor({ config, timezone, clock, log = () => {} }: TeamDirectoryOptions) {
+  constructor({ config, timezone, clock, log = () => {}, labels }: TeamDirectoryOptions) {
     const { teamDir: root, heartbeatMinutes, adopt: adopts, user } = config;
     this.root = root;
     this.config = config;
     this.timezone = timezone;
     this.clock = clock;
     this.log = log;
-    this.folder = new TeamFolder({ root, clock, log });
+    this.folder = new TeamFolder({ root, clock, log, onWrite: labels && ((path) => labels.keepRest(path)) });
     this.reader = new TeamReader({ root, clock, timezone, heartbeatMinutes, adopts, user });
   }
 

@@ -37,6 +37,8 @@ interface TeamFolderOptions {
   readonly clock: () => number;
   /** Reports redone edits, and edits by others that only a snapshot holds. */
   readonly log?: (line: string) => void;
+  /** Called under the lock before a file is changed, with its path. */
+  readonly onWrite?: ((path: string) => Promise<void>) | undefined;
 }
 
 /** How often to take the lock again if it was lost or others kept writing. */
@@ -47,13 +49,15 @@ export class TeamFolder {
   readonly root: string;
   readonly #clock: () => number;
   readonly #log: (line: string) => void;
+  readonly #onWrite: (path: string) => Promise<void>;
   /** Writers of this process queue here rather than for the lock, so they run in order. */
   readonly #turns = new Map<string, Promise<unknown>>();
 
-  constructor({ root, clock, log = () => {} }: TeamFolderOptions) {
+  constructor({ root, clock, log = () => {}, onWrite = async () => {} }: TeamFolderOptions) {
     this.root = root;
     this.#clock = clock;
     this.#log = log;
+    this.#onWrite = onWrite;
   }
 
   /** Undefined: no such file. Throws `team_unreadable`. */
@@ -170,7 +174,10 @@ export class TeamFolder {
     change: (text: string, isAfterOurs: boolean) => TextChange,
   ): Promise<WriteOutcome> {
     for (let locks = 0; locks < MAX_LOCKS; locks++) {
-      const outcome = await this.#locked(path, (target) => writeFile(target, change));
+      const outcome = await this.#locked(path, async (target) => {
+        await this.#onWrite(target.path);
+        return writeFile(target, change);
+      });
       if (outcome !== undefined) return outcome;
     }
     throw fileBusy(path);

@@ -18,6 +18,10 @@ export function tasksPathOf(slug: string): string {
   return `agents/${slug}/tasks.md`;
 }
 
+export function projectPathOf(slug: string): string {
+  return `projects/${slug}.md`;
+}
+
 export interface Team {
   readonly root: string;
   readonly atMs: number;

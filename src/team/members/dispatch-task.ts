@@ -4,8 +4,7 @@ import { memberUnknown } from "./member-files.ts";
 import { present } from "../../model/present.ts";
 import { type AddedTask, taskOfEdit } from "../files/restore-lost.ts";
 import { slugOf } from "../markdown/slug.ts";
-import type { TaskRef } from "../markdown/task.ts";
-import { gistOf } from "../markdown/task-gist.ts";
+import type { Task, TaskRef } from "../markdown/task.ts";
 import type { TeamFolder } from "../files/team-folder.ts";
 import { findMember, type TeamMember, type Team } from "../files/team.ts";
 
@@ -28,13 +27,13 @@ export interface DispatchedTask extends TaskRef {
 
 /**
  * Throws `member_unknown`, `state_conflict` for a member who has left, and `request_invalid`. `remember` is called with the
- * gist of the task before the task is in the file.
+ * task before it is in the file.
  */
 export async function dispatchTask(
   wish: TaskWish,
   team: Team,
   folder: TeamFolder,
-  remember?: (gist: string) => Promise<void>,
+  remember?: (task: Task) => Promise<void>,
 ): Promise<DispatchedTask> {
   const { agent, title, body, template, external } = wish;
   const { slug, tasksPath, isInactive } = memberOf(agent, team);
@@ -42,7 +41,7 @@ export async function dispatchTask(
   const text = body === undefined || body.trim() === "" ? undefined : body;
   const add: AddedTask = { kind: "add", title, ...present({ body: text, template, external }) };
   await folder.create(tasksPath, ""); // an existing file stays
-  await remember?.(gistOf(taskOfEdit(add)));
+  await remember?.(taskOfEdit(add));
   const { edit } = await folder.editFrom(tasksPath, () => ({ file: "tasks", edit: add }));
   const ordinal = edit?.edit.kind === "add" ? edit.edit.ordinal : undefined;
   return { agent: slug, title: title.trim(), ordinal: ordinal ?? 1, file: tasksPath };

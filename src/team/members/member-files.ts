@@ -10,7 +10,7 @@ import { readTasks } from "../markdown/read-tasks.ts";
 import type { TaskFile } from "../markdown/task.ts";
 import type { TeamDirectory } from "../files/team-directory.ts";
 import type { TeamFolder } from "../files/team-folder.ts";
-import { COORDINATOR, notePathOf, tasksPathOf } from "../files/team.ts";
+import { COORDINATOR, notePathOf, projectPathOf, tasksPathOf } from "../files/team.ts";
 
 export interface MemberFiles {
   readonly slug: string;
@@ -44,7 +44,7 @@ export async function readProjects(
   { note }: Pick<MemberFiles, "note">,
   folder: TeamFolder,
 ): Promise<{ readonly slug: string; readonly text: string }[]> {
-  const read = note.projects.map(async (slug) => ({ slug, text: await folder.read(`projects/${slug}.md`) }));
+  const read = note.projects.map(async (slug) => ({ slug, text: await folder.read(projectPathOf(slug)) }));
   return (await Promise.all(read)).flatMap(({ slug, text }) => (text === undefined ? [] : [{ slug, text }]));
 }
 

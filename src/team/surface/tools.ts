@@ -5,12 +5,12 @@ import type { Ports } from "../../feature/ports.ts";
 import { defineTool } from "../../model/define-tool.ts";
 import { CortexError } from "../../model/errors.ts";
 import { present } from "../../model/present.ts";
-import type { Tool, ToolContext } from "../../model/tool.ts";
+import type { Tool, ToolContext, ToolResult } from "../../model/tool.ts";
 import type { Teamwork } from "../teamwork.ts";
 import { MAX_NAME_LENGTH } from "../files/team.ts";
 import { MAX_BODY_LENGTH, MAX_TITLE_LENGTH } from "../markdown/task.ts";
 import { FLAG_TOOL } from "../work/tool-names.ts";
-import { causeOfTurn, isByPerson, isOnTask } from "./turn-origin.ts";
+import { isByPerson, isOnTask, originOfTask } from "./turn-origin.ts";
 
 const MAX_REASON_LENGTH = 2_000;
 /** Long enough for many files, and for git. */
@@ -54,7 +54,7 @@ function flagTool(ports: () => Ports): Tool {
   });
 }
 
-/** The files are private to the owner, and every team member writes to them. */
+/** At most: the files are private to the owner, and every team member writes to them. */
 const OF_FILES = { untrusted: true, private: true } as const;
 
 type OpenTeam = () => Promise<Teamwork>;
@@ -66,13 +66,19 @@ function readingTools(team: OpenTeam): Tool[] {
     repeatable: true,
     timeoutMs: TIMEOUT_MS,
     trust: OF_FILES,
+    errorTrust: OF_FILES,
+    labels: true as const,
   };
   return [
     defineTool({
       ...reading,
       name: "list_team",
       description: "Lists the members of the team: slug, role, state (fresh, idle, down), task counts.",
-      run: async () => ({ text: (await describing()).describeMembers(await (await team()).status()) }),
+      async run() {
+        const { describeMembers } = await describing();
+        const opened = await team();
+        return labelled(opened, describeMembers(await opened.status()));
+      },
     }),
     defineTool({
       ...reading,
@@ -86,13 +92,14 @@ function readingTools(team: OpenTeam): Tool[] {
       }),
       async run({ agent, project }) {
         const { describeMember, describeProject, describeTeamStatus } = await describing();
-        const now = await (await team()).status();
-        if (agent === undefined && project === undefined) return { text: describeTeamStatus(now) };
+        const opened = await team();
+        const now = await opened.status();
+        if (agent === undefined && project === undefined) return labelled(opened, describeTeamStatus(now));
         const texts = [
           ...(agent === undefined ? [] : [describeMember(now, agent)]),
           ...(project === undefined ? [] : [describeProject(now, project)]),
         ];
-        return { text: texts.join("\n\n") };
+        return labelled(opened, texts.join("\n\n"));
       },
     }),
     defineTool({
@@ -100,16 +107,26 @@ function readingTools(team: OpenTeam): Tool[] {
       name: "briefing",
       description:
         "Returns the facts of the morning briefing from the files: fresh members; work in progress, blocked and upcoming.",
-      run: async () => ({ text: (await (await team()).briefing()).text }),
+      async run() {
+        const opened = await team();
+        return labelled(opened, (await opened.briefing()).text);
+      },
     }),
     defineTool({
       ...reading,
       name: "review",
       description:
         "Returns the facts of the evening review from the files: done today, blocked, planned for tomorrow.",
-      run: async () => ({ text: (await (await team()).review()).text }),
+      async run() {
+        const opened = await team();
+        return labelled(opened, (await opened.review()).text);
+      },
     }),
   ];
+}
+
+async function labelled(team: Teamwork, text: string): Promise<ToolResult> {
+  return { text, label: await team.label() };
 }
 
 /** Errors may name members, and problems with a file. */
@@ -138,8 +155,8 @@ function taskTools(ports: () => Ports, team: OpenTeam): Tool[] {
         const { memberOf } = await import("../members/dispatch-task.ts");
         const opened = await team();
         if (memberOf(wish.agent, await opened.status()).isCoordinator) throw ownTasks();
-        const cause = await causeOfTurn(context, ports());
-        const { agent, title } = await opened.dispatch(present(wish), cause);
+        const origin = await originOfTask(context, ports());
+        const { agent, title } = await opened.dispatch(present(wish), origin);
         return {
           text: `${agent} has the task "${title}". It starts at its next heartbeat.`,
           details: { agent, title },

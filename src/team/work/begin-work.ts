@@ -1,11 +1,24 @@
 /** Starts or resumes a task: claims it in the file, then orders a turn or starts a relay. */
 import { CortexError } from "../../model/errors.ts";
 import { DEFAULT_AGENT, type ItemId, type RelayId } from "../../model/ids.ts";
+import { isJsonObject, type Json } from "../../model/json.ts";
 import { MAIN_SESSION } from "../../model/session-key.ts";
-import { coordinatorDuty, buildTaskPrompt } from "./prompts.ts";
+import { dutyOf } from "./duty.ts";
+import { buildTaskPrompt } from "./prompts.ts";
 import { findProject, type MemberFiles, readProjects } from "../members/member-files.ts";
 import type { CurrentTask, MemberState } from "./member-state.ts";
-import { agentOf, type Assignee, closedTo, narrowingFor, turnOrder } from "./order-turn.ts";
+import { joinWords, type TaskWords, wordsOfTask } from "./task-labels.ts";
+import { OWNER_PRINCIPAL } from "../../model/principal.ts";
+import { narrowingByDenied } from "../../personas/permissions.ts";
+import { projectPathOf } from "../files/team.ts";
+import {
+  agentOf,
+  type Assignee,
+  closedTo,
+  labelAndPrincipal,
+  narrowingFor,
+  turnOrder,
+} from "./order-turn.ts";
 import { findTask, readTasks } from "../markdown/read-tasks.ts";
 import { causeOfTask } from "./task-causes.ts";
 import type { Task } from "../markdown/task.ts";
@@ -40,10 +53,11 @@ export async function beginWork(
   if (slug === DEFAULT_AGENT) return { kind: "unfit", reason: OWNERS_SESSION };
   const project = await findProject(member, place);
   if (project.kind === "missing") return { kind: "unfit", reason: project.why };
-  const duty = isCoordinator ? { duty: coordinatorDuty(member, team.root) } : {};
+  const words = await wordsOfPrompt(member, task, state, place);
+  const duty = isCoordinator ? await dutyOf(member, place) : {};
   const assignee = { slug, isCoordinator, project: project.path, ...duty };
   if (task.template !== undefined)
-    return startRelay({ ...task, template: task.template }, { work, state, assignee }, place);
+    return startRelay({ ...task, template: task.template }, { work, state, assignee, words }, place);
   const prompt = buildTaskPrompt({
     name: note.name || slug,
     isCoordinator,
@@ -52,7 +66,7 @@ export async function beginWork(
     task,
     isResumed: !isFresh,
   });
-  const order = turnOrder({ prompt, work, state }, assignee, place);
+  const order = turnOrder({ prompt, words, work, state }, assignee, place);
   const item = await slots.withSlot(async (claim) => {
     const ordered = await store.team.order({ ...order, ...(claim === undefined ? {} : { claim }) });
     return { result: ordered.item, claim: ordered.claim };
@@ -62,6 +76,38 @@ export async function beginWork(
 
 /** Registering rejects the name, but a note may be written by hand. */
 const OWNERS_SESSION = `${MAIN_SESSION} is the owner's own session; a member that Cortex runs needs another name`;
+
+/** What its steps may not do, and what whoever gave the task may not. */
+function narrowedFor(assignee: Assignee, given: Json | undefined): Json {
+  const { deny } = narrowingFor(assignee).tools;
+  if (!isJsonObject(given)) return { tools: { deny }, authority: "owner" };
+  const tools = isJsonObject(given["tools"]) ? given["tools"] : {};
+  const denied = Array.isArray(tools["deny"]) ? tools["deny"] : [];
+  return { ...given, tools: { ...tools, deny: [...denied, ...deny] } };
+}
+
+/**
+ * Whose words a turn for this task reads: those of the task, of whoever else wrote to its file, and of the notes. It acts
+ * on the authority of those who wrote the task.
+ */
+async function wordsOfPrompt(
+  member: MemberFiles,
+  task: Task,
+  state: MemberState,
+  { labels }: Pick<Workplace, "labels">,
+): Promise<TaskWords> {
+  const { notePath, tasksPath, note } = member;
+  const { label, principals } = await labels.ofRest(tasksPath);
+  const notes = await labels.ofFiles([notePath, ...note.projects.map((slug) => projectPathOf(slug))]);
+  const [principal = OWNER_PRINCIPAL] = principals;
+  const rest =
+    principal === OWNER_PRINCIPAL ? undefined : { ...narrowingByDenied(label.denied), authority: "source" };
+  return joinWords([
+    wordsOfTask(task, state),
+    { label, principal, permissions: rest },
+    { label: notes, principal: OWNER_PRINCIPAL, permissions: undefined },
+  ]);
+}
 
 /** Claims the task in the file. Undefined: it is not ours. */
 async function claimTask(
@@ -83,7 +129,12 @@ async function claimTask(
 /** Starts the relay of a task with a template, or finds the one that this work started before. */
 async function startRelay(
   task: Task & { readonly template: string },
-  { work, state, assignee }: Omit<Beginning, "isFresh"> & { readonly assignee: Assignee },
+  {
+    work,
+    state,
+    assignee,
+    words,
+  }: Omit<Beginning, "isFresh"> & { readonly assignee: Assignee; readonly words: TaskWords },
   { apis, settings, team: { root } }: Workplace,
 ): Promise<WorkStart> {
   const cause = causeOfTask(work.gist, state);
@@ -96,7 +147,8 @@ async function startRelay(
       channel: "team",
       startedBy: { persona: agentOf(assignee, settings).persona },
       idempotencyKey: `team:${work.id}`,
-      permissions: { ...narrowingFor(assignee), authority: "owner" },
+      permissions: narrowedFor(assignee, words.permissions),
+      ...labelAndPrincipal(words),
       hidden: closedTo(root),
       resumes: true,
       metadata: { trigger: "team", team: root, member: assignee.slug, task: task.title },

@@ -11,7 +11,7 @@ import type { DeliveryTarget, TeamGift } from "../../store/store.ts";
 import { type Care, type Concern, concernsOf, formatConcerns } from "../reports/attention.ts";
 import { composeBriefing, composeReview } from "../reports/daily-reports.ts";
 import { dailyTimes, dueDaily } from "./daily.ts";
-import { coordinatorDuty } from "./prompts.ts";
+import { dutyOf } from "./duty.ts";
 import type { Blocked } from "../reports/facts.ts";
 import { flagOf } from "../markdown/flag.ts";
 import { formatHousekeeping, housekeep } from "../reports/housekeeping.ts";
@@ -21,7 +21,7 @@ import { type Notice, orderNotice } from "./order-notice.ts";
 import { giftFor } from "./order-turn.ts";
 import { toStamp } from "../markdown/stamp.ts";
 import { causeOfFlag } from "./task-causes.ts";
-import { COORDINATOR, findMember, type Team } from "../files/team.ts";
+import { COORDINATOR, findMember, type Team, tasksPathOf } from "../files/team.ts";
 import { readTurnEnd } from "./work-end.ts";
 import type { Workplace } from "./workplace.ts";
 
@@ -78,7 +78,8 @@ async function askAbout(concerns: readonly Concern[], team: Team, place: Workpla
   const notices: Notice[] = [];
   for (const { key, flag } of flags) {
     const cause = await causeOf(flag, team, place);
-    notices.push(orderNotice({ key, flag, cause }, gift, place));
+    const label = await place.labels.ofFiles([tasksPathOf(flag.member.slug)]);
+    notices.push(orderNotice({ key, flag, cause, label }, gift, place));
   }
   await askCoordinator(notices, place);
 }
@@ -113,12 +114,12 @@ async function keep(state: MemberState, place: Workplace): Promise<void> {
 
 /** Undefined: it has no folder to work in. */
 async function findGift(place: Workplace): Promise<TeamGift | undefined> {
-  const { root, folder } = place.team;
+  const { folder } = place.team;
   const member = await readMember(COORDINATOR, folder);
   const project = await findProject(member, place);
   if (project.kind === "missing") return undefined;
-  const duty = coordinatorDuty(member, root);
-  return giftFor({ slug: COORDINATOR, isCoordinator: true, project: project.path, duty }, place);
+  const duty = await dutyOf(member, place);
+  return giftFor({ slug: COORDINATOR, isCoordinator: true, project: project.path, ...duty }, place);
 }
 
 /** Changes with its note and its project, so that its session is updated then. */

@@ -4,7 +4,6 @@
  */
 import { MINUTE_MS } from "../../model/durations.ts";
 import { CortexError } from "../../model/errors.ts";
-import type { EventId } from "../../model/ids.ts";
 import { WakeLoop } from "../../model/wake-loop.ts";
 import { coordinate, introduce } from "./coordinator.ts";
 import { whyForeign } from "../files/adoption.ts";
@@ -16,7 +15,7 @@ import { readMemberState } from "./member-state.ts";
 import type { TaskRef } from "../markdown/task.ts";
 import { COORDINATOR, findMember, type TeamMember } from "../files/team.ts";
 import type { Workplace } from "./workplace.ts";
-import { Workers } from "./worker.ts";
+import { type TaskOrigin, Workers } from "./worker.ts";
 
 /** The longest pause between two rounds, because the clock and the settings may change. */
 const LOOK_MS = 60_000;
@@ -87,9 +86,9 @@ export class Heart implements AsyncDisposable {
     return this.#beatAll([member]);
   }
 
-  /** Gives a member a task caused by an event. Throws what `dispatchTask` throws. */
-  async dispatch(wish: TaskWish, cause: EventId): Promise<DispatchedTask> {
-    return this.#workers.dispatch(wish, { cause, team: await this.#place.team.read() });
+  /** Gives a member a task of an agent. Throws what `dispatchTask` throws. */
+  async dispatch(wish: TaskWish, origin: TaskOrigin): Promise<DispatchedTask> {
+    return this.#workers.dispatch(wish, { ...origin, team: await this.#place.team.read() });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

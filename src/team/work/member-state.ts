@@ -20,6 +20,8 @@ export type MemberState = {
   readonly done?: readonly DoneTask[];
   /** Causes of unfinished tasks, oldest first. */
   readonly causes?: readonly TaskCause[];
+  /** Of unfinished tasks that hold words of others than the owner, oldest first. */
+  readonly labels?: readonly TaskLabel[];
   readonly duty?: Duty;
 };
 
@@ -35,6 +37,16 @@ export type DoneTask = {
 
 /** The event that led to a task. */
 export type TaskCause = { readonly gist: string; readonly event: EventId; readonly atMs: number };
+
+/** Whose words a task holds. */
+export type TaskLabel = {
+  readonly gist: string;
+  /** Digests of its title and its longer lines. */
+  readonly lines: readonly string[];
+  readonly label: { readonly [set: string]: Json };
+  readonly principal: string;
+  readonly permissions?: Json;
+};
 
 /** Older ones are forgotten. */
 export const MAX_DONE_TASKS = 500;

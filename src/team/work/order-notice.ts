@@ -5,11 +5,12 @@
 import { hash } from "node:crypto";
 
 import { TEAM_ADAPTER, eventId, splitEventId } from "../../model/event.ts";
-import type { AgentId, DispatchId, EventId, ItemId } from "../../model/ids.ts";
-import { buildSessionKey, type SessionKey } from "../../model/session-key.ts";
+import type { DispatchId, EventId, ItemId } from "../../model/ids.ts";
+import type { SessionKey } from "../../model/session-key.ts";
+import { isWithin, type Label, OWNERS } from "../../model/trust.ts";
 import type { NewDispatch, NewEvent, TeamGift } from "../../store/store.ts";
 import type { Blocked } from "../reports/facts.ts";
-import { TEAM_HOOK } from "./order-turn.ts";
+import { memberSession, TEAM_HOOK } from "./order-turn.ts";
 import { flagPrompt } from "./prompts.ts";
 import { COORDINATOR } from "../files/team.ts";
 import type { Workplace } from "./workplace.ts";
@@ -42,10 +43,12 @@ interface FlagNotice {
   readonly flag: Blocked;
   /** The event that led to the flag. Undefined: the flag was written by others. */
   readonly cause: EventId | undefined;
+  /** Of the file that holds it. */
+  readonly label: Label;
 }
 
 export function orderNotice(
-  { key, flag, cause }: FlagNotice,
+  { key, flag, cause, label }: FlagNotice,
   { session, agent, persona }: Pick<TeamGift, "session" | "agent" | "persona">,
   { team: { root: team }, clock, mintId }: Pick<Workplace, "team" | "clock" | "mintId">,
 ): Notice {
@@ -58,6 +61,7 @@ export function orderNotice(
       content: flagPrompt(flag),
       metadata: { team, member: flag.member.slug, flagged: flag.title ?? null },
       ...(cause === undefined ? {} : { cause }),
+      ...(isWithin(label, OWNERS) ? {} : { label }),
       atMs: clock(),
     },
     dispatch: {
@@ -67,6 +71,6 @@ export function orderNotice(
       target: { kind: "session", session, agent, persona },
       mode: "collect",
     },
-    from: buildSessionKey({ kind: "main", agent: flag.member.slug as AgentId }),
+    from: memberSession(flag.member.slug),
   };
 }

@@ -3,11 +3,15 @@ import { join } from "node:path";
 
 import { TEAM_ADAPTER } from "../../model/event.ts";
 import type { AgentId, DispatchId, ItemId, PersonaId } from "../../model/ids.ts";
+import { present } from "../../model/present.ts";
+import { OWNER_PRINCIPAL } from "../../model/principal.ts";
+import { isWithin, type Label, labelJson, NO_LABEL, OWNERS } from "../../model/trust.ts";
 import { agentFor } from "../../personas/lookup.ts";
 import { buildSessionKey, type SessionKey } from "../../model/session-key.ts";
 import type { Worker } from "../../model/worker.ts";
-import type { TeamGift, TeamOrder } from "../../store/store.ts";
+import type { NewEvent, TeamGift, TeamOrder } from "../../store/store.ts";
 import type { CurrentTask, MemberState } from "./member-state.ts";
+import type { TaskWords } from "./task-labels.ts";
 import { causeOfTask, eventOfWork } from "./task-causes.ts";
 import { COORDINATOR_TOOLS, FLAG_TOOL } from "./tool-names.ts";
 import type { Workplace } from "./workplace.ts";
@@ -27,14 +31,20 @@ export interface Assignee {
   readonly project: string;
   /** The coordinator's job, for its system prompt. */
   readonly duty?: string;
+  /** Of the note that it quotes. */
+  readonly dutyLabel?: Label;
+}
+
+interface Order {
+  readonly prompt: string;
+  /** Of the prompt. */
+  readonly words: TaskWords;
+  readonly work: CurrentTask;
+  readonly state: MemberState;
 }
 
 export function turnOrder(
-  {
-    prompt,
-    work,
-    state,
-  }: { readonly prompt: string; readonly work: CurrentTask; readonly state: MemberState },
+  { prompt, words, work, state }: Order,
   assignee: Assignee,
   { team: { root }, clock, mintId, settings }: Workplace,
 ): TeamOrder {
@@ -54,6 +64,7 @@ export function turnOrder(
       content: prompt,
       metadata: { team: root, member: slug, task: title, ordinal },
       ...(cause === undefined ? {} : { cause }),
+      ...labelAndPrincipal(words),
       atMs: clock(),
     },
     dispatch: {
@@ -62,8 +73,17 @@ export function turnOrder(
       hook: TEAM_HOOK,
       target: { kind: "session", session: sessionOf(who.agent), ...who },
       mode: "followup",
+      ...present({ permissions: words.permissions }),
     },
     worker: workerOf(assignee, root),
+  };
+}
+
+/** As an event has them. The owner's own words need neither. */
+export function labelAndPrincipal({ label, principal }: TaskWords): Pick<NewEvent, "label" | "principal"> {
+  return {
+    ...(isWithin(label, OWNERS) ? {} : { label }),
+    ...(principal === OWNER_PRINCIPAL ? {} : { principal }),
   };
 }
 
@@ -89,6 +109,11 @@ export function narrowingFor({ isCoordinator }: Pick<Assignee, "isCoordinator">)
   return { tools: { deny: isCoordinator ? PAST_THE_FILES : [...PAST_THE_FILES, ...NOT_FOR_WORKERS] } };
 }
 
+/** The session of a member that Cortex runs, whatever it works on. */
+export function memberSession(slug: string): SessionKey {
+  return sessionOf(slug as AgentId);
+}
+
 function sessionOf(agent: AgentId): SessionKey {
   return buildSessionKey({ kind: "main", agent });
 }
@@ -96,11 +121,11 @@ function sessionOf(agent: AgentId): SessionKey {
 /** A type alias, which the compiler accepts as JSON. */
 type TeamWorker = Pick<
   Worker,
-  "permissions" | "workspace" | "hidden" | "tools" | "role" | "coordinates" | "duty"
+  "permissions" | "workspace" | "hidden" | "tools" | "role" | "coordinates" | "duty" | "dutyLabel"
 >;
 
 function workerOf(assignee: Assignee, root: string): TeamWorker {
-  const { project, isCoordinator, duty } = assignee;
+  const { project, isCoordinator, duty, dutyLabel = NO_LABEL } = assignee;
   return {
     permissions: narrowingFor(assignee),
     workspace: project,
@@ -108,6 +133,7 @@ function workerOf(assignee: Assignee, root: string): TeamWorker {
     tools: isCoordinator ? [...COORDINATOR_TOOLS, FLAG_TOOL] : [FLAG_TOOL],
     ...(isCoordinator ? { role: "manager", coordinates: true } : {}),
     ...(duty === undefined ? {} : { duty }),
+    ...(isWithin(dutyLabel, OWNERS) ? {} : { dutyLabel: labelJson(dutyLabel) }),
   };
 }
 

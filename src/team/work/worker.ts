@@ -6,7 +6,8 @@
  * stored has the same result as without the crash. In memory are only the members we wait for, and the order of each
  * member's moves.
  */
-import type { EventId, ItemId } from "../../model/ids.ts";
+import type { EventId, ItemId, TurnId } from "../../model/ids.ts";
+import { OWNER_PRINCIPAL } from "../../model/principal.ts";
 import { isManagedNote } from "../files/adoption.ts";
 import { beginWork, type WorkStart } from "./begin-work.ts";
 import { chooseWork, foreignTickMs, keyOfTask } from "./choose-work.ts";
@@ -25,6 +26,8 @@ import {
 import { findTask } from "../markdown/read-tasks.ts";
 import { recordEnd, readTurnEnd, waitForRelay, type WorkEnd } from "./work-end.ts";
 import { toStamp } from "../markdown/stamp.ts";
+import { type TaskWords, withoutTaskLabel, withTaskLabel, wordsOfTask } from "./task-labels.ts";
+import { labelOfWork } from "./work-label.ts";
 import { eventOfWork, withCause, withoutCause } from "./task-causes.ts";
 import { gistOf } from "../markdown/task-gist.ts";
 import { externalPathOf, isActive, type Task, type TaskRef } from "../markdown/task.ts";
@@ -56,6 +59,14 @@ interface Pursuit {
   /** The message that requests its turn, if one was ordered. */
   readonly item: ItemId | undefined;
   readonly isFresh: boolean;
+}
+
+/** Where the task of an agent comes from. */
+export interface TaskOrigin {
+  readonly cause: EventId;
+  readonly words: TaskWords;
+  /** The turn that dispatches it. */
+  readonly turn: TurnId;
 }
 
 interface Overseer {
@@ -95,18 +106,20 @@ export class Workers implements AsyncDisposable {
     });
   }
 
-  /** The cause is stored before the task is in the file, so a crash never leaves a task without its cause. */
+  /** Where it comes from is stored before the task is in the file, so a crash never leaves a task without that. */
   dispatch(
     wish: TaskWish,
-    { cause: event, team }: { readonly cause: EventId; readonly team: Team },
+    { cause: event, words, turn, team }: TaskOrigin & { readonly team: Team },
   ): Promise<DispatchedTask> {
-    const { team: directory, store, clock } = this.#place;
-    const { slug, tasks } = memberOf(wish.agent, team);
+    const { team: directory, labels, store, clock } = this.#place;
+    const { slug, tasks, tasksPath } = memberOf(wish.agent, team);
     return this.inLane(slug, () =>
-      dispatchTask(wish, team, directory.folder, async (gist) => {
+      dispatchTask(wish, team, directory.folder, async (task) => {
         const state = readMemberState((await store.team.get(directory.root, slug))?.state);
-        const caused = withCause(state, { gist, event, atMs: clock() }, tasks);
-        await store.team.keep({ team: directory.root, member: slug, state: caused });
+        const caused = withCause(state, { gist: gistOf(task), event, atMs: clock() }, tasks);
+        const labelled = withTaskLabel(caused, task, words);
+        await store.team.keep({ team: directory.root, member: slug, state: labelled });
+        await labels.addPart(tasksPath, words.label, { principal: words.principal, turn });
       }),
     );
   }
@@ -299,6 +312,10 @@ export class Workers implements AsyncDisposable {
     const { folder, timezone } = this.#place.team;
     const before = findTask(member.tasks, work);
     const failures = (before === undefined ? undefined : troubleWith(before, state))?.failures ?? 0;
+    const label = await labelOfWork(work, member.slug, this.#place);
+    const given = before === undefined ? undefined : wordsOfTask(before, state);
+    for (const path of [member.tasksPath, member.notePath])
+      await this.#place.labels.addPart(path, label, { principal: given?.principal ?? OWNER_PRINCIPAL });
     const recorded = await recordEnd(member, { work, end, failures, timezone }, folder);
     const event = item === undefined ? {} : { event: eventOfWork(work) };
     const troubles = [
@@ -307,8 +324,15 @@ export class Workers implements AsyncDisposable {
     ];
     const { slug } = member;
     const settled = { ...withoutWork(state), troubles };
-    const { done } = recorded;
-    await this.#keep(slug, done === undefined ? settled : withoutCause(withDone(settled, done), done.gist));
+    const { done, file } = recorded;
+    // What was noted about a task that goes on is a part of it.
+    const next =
+      done !== undefined
+        ? withoutTaskLabel(withoutCause(withDone(settled, done), done.gist), file.tasks, done.gist)
+        : before === undefined || given === undefined
+          ? settled
+          : withTaskLabel(settled, before, { ...given, label });
+    await this.#keep(slug, next);
     this.#overseer.onEnded();
   }
 

@@ -3,6 +3,7 @@ import type { Apis } from "../../feature/cortex.ts";
 import type { Outcomes } from "../../feature/outcomes.ts";
 import type { Ports } from "../../feature/ports.ts";
 import type { Store } from "../../store/store.ts";
+import type { TeamLabels } from "../files/team-labels.ts";
 import type { TeamDirectory } from "../files/team-directory.ts";
 
 /** A team directory, and the Cortex that works on it. */
@@ -11,6 +12,8 @@ export interface Workplace extends Pick<
   "home" | "environment" | "clock" | "mintId" | "slots" | "channels" | "log"
 > {
   readonly team: TeamDirectory;
+  /** Whose words its files hold. */
+  readonly labels: TeamLabels;
   readonly store: Pick<Store, "team" | "queue" | "turns" | "events" | "sessions" | "outbox" | "relays">;
   readonly settings: Pick<Settings, "config">;
   readonly outcomes: Pick<Outcomes, "wait">;
