@@ -35,6 +35,8 @@ test("`cortex search` finds what was said, with nobody there to index it", async
         sender: "bob",
         place: expect.toBeOneOf([null, expect.any(String)]),
         timestamp: new Date(START_MS).toISOString(),
+        principal: "guest:test:tyler",
+        labels: { untrusted: ["room:email:dm-1"], private: ["room:email:dm-1"], denied: [] },
         text: "A boat\nfor Ada",
         score: expect.any(Number),
       },

@@ -79,7 +79,7 @@ export const Dispatch = z.object({
 });
 const EventWithDispatches = Event.extend({ dispatches: z.array(Dispatch) });
 
-const Labels = z.object({
+export const Labels = z.object({
   untrusted: z.array(z.string()).describe("Whose words it holds: principals, `tool:<name>`, `document`."),
   private: z.array(z.string()).describe("To whom it is private: principals and rooms."),
   denied: z

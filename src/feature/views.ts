@@ -69,6 +69,8 @@ function hitView(hit: SearchHit) {
     sender: hit.sender ?? null,
     place: hit.place ?? null,
     timestamp: isoTime(hit.atMs),
+    principal: hit.principal,
+    labels: labelView(hit.label),
     text: hit.text,
     score: hit.score,
   };

@@ -97,6 +97,14 @@ export interface HookSearchHit {
   readonly channel: string;
   readonly sender_id: string | null;
   readonly timestamp: number;
+  /** On whose authority it happened, such as `owner` or `person:ada`. */
+  readonly principal: string;
+  /** Whose words it holds, to whom it is private, and what its authors may not use. */
+  readonly label: {
+    readonly untrusted: readonly string[];
+    readonly private: readonly string[];
+    readonly denied: readonly string[];
+  };
 }
 
 export interface HookLlmOptions {

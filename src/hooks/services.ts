@@ -42,9 +42,16 @@ async function searchFor(text: unknown, given: unknown, store: Store): Promise<H
     sinceMs: toMs(since),
     untilMs: toMs(until),
   });
-  return hits.map(({ event, score, text: said, channel, sender, atMs }) => {
-    return { eventId: event, score, text: said, channel, sender_id: sender ?? null, timestamp: atMs };
-  });
+  return hits.map(({ event, score, text: said, channel, sender, atMs, principal, label }) => ({
+    eventId: event,
+    score,
+    text: said,
+    channel,
+    sender_id: sender ?? null,
+    timestamp: atMs,
+    principal,
+    label,
+  }));
 }
 
 function toMs(moment: Moment | undefined): number | undefined {

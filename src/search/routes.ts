@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-import { time } from "../feature/api.ts";
+import { Labels, time } from "../feature/api.ts";
 import { DIRECTIONS, timeField } from "../feature/requests.ts";
 import { present } from "../model/present.ts";
 import { foundView } from "../feature/views.ts";
@@ -27,6 +27,8 @@ const Found = z.object({
       sender: z.string().nullable(),
       place: z.string().nullable(),
       timestamp: time,
+      principal: z.string().describe("On whose authority it happened: `owner`, `person:ada`."),
+      labels: Labels.describe("Whose words it holds, and to whom it is private."),
       text: z.string().describe("The text, or the part of it with the words."),
       score: z.number().describe("Relevance from 0 to 1."),
     }),

@@ -24,6 +24,7 @@ test("an answer is cited as its turn, all else as its event", async () => {
       channel: "cli",
       sender: expect.anything(),
       text: "The key is under the mat.",
+      label: { untrusted: ["guest:test:tyler"], private: ["guest:test:tyler"], denied: [] },
       score: expect.any(Number),
     },
     expect.objectContaining({ id: "test:q", kind: "event", event: "test:q", channel: "test", sender: "ada" }),

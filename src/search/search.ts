@@ -1,4 +1,5 @@
 import type { EventId } from "../model/ids.ts";
+import type { Label } from "../model/trust.ts";
 import type { Ledger, SearchHit, SearchOptions } from "../store/store.ts";
 
 interface LedgerSearchOptions extends SearchOptions {
@@ -16,6 +17,7 @@ interface LedgerHit {
   readonly channel: string;
   readonly sender: string | undefined;
   readonly text: string;
+  readonly label: Label;
   /** From 0 to 1, larger is better. */
   readonly score: number;
 }
@@ -30,8 +32,8 @@ export async function searchLedger(
   return hits.filter(({ score }) => score >= minScore).map(toLedgerHit);
 }
 
-function toLedgerHit({ event, turn, atMs, channel, sender, text, score }: SearchHit): LedgerHit {
+function toLedgerHit({ event, turn, atMs, channel, sender, text, label, score }: SearchHit): LedgerHit {
   const cited =
     turn === undefined ? ({ id: event, kind: "event" } as const) : ({ id: turn, kind: "turn" } as const);
-  return { ...cited, event, atMs, channel, sender, text, score };
+  return { ...cited, event, atMs, channel, sender, text, label, score };
 }

@@ -1,10 +1,21 @@
 /** What every store promises about search: what was said is found, and how far the index has come is no matter. */
 import { describe, expect, test } from "vitest";
 
-import { alice, event, message, START_MS, turnFor } from "../../test/support/sample.ts";
+import {
+  alice,
+  dispatch,
+  event,
+  message,
+  session,
+  START_MS,
+  toSession,
+  turnFor,
+} from "../../test/support/sample.ts";
 import { begin, STORES } from "../../test/support/stores.ts";
 import { DAY_MS } from "../model/durations.ts";
+import { OWNER_PRINCIPAL, type Principal } from "../model/principal.ts";
 import { ALL_FOUND } from "../model/relevance.ts";
+import { NO_LABEL } from "../model/trust.ts";
 import {
   DEFAULT_HIT_LENGTH,
   type EventStore,
@@ -135,6 +146,8 @@ describe.each(Object.entries(STORES))("%s", (_, open) => {
         sender: tower!.sender,
         place: tower!.place,
         atMs: START_MS,
+        principal: "guest:test:tyler",
+        label: { untrusted: ["room:test:dm-1"], private: ["room:test:dm-1"], denied: [] },
         text: "The tower is tall: 300 metres.",
         score: expect.any(Number),
       });
@@ -144,6 +157,65 @@ describe.each(Object.entries(STORES))("%s", (_, open) => {
         direction: "received",
         turn: undefined,
       });
+    });
+
+    test("is found for those who have heard it, and by who wrote it", async () => {
+      await using opened = await open();
+      const { store } = opened;
+      const ada = "person:ada" as Principal;
+      const dm = { sender: "7", place: "7", placeKind: "dm", principal: ada } as const;
+      const room = { place: "-1", placeKind: "group" } as const;
+      const secret = { ...NO_LABEL, private: ["owner"] };
+      const events: Parameters<typeof event>[] = [
+        ["of-ada", { ...dm, content: "the plan of Ada" }],
+        ["ada-in-room", { ...dm, ...room, content: "the plan in the room" }],
+        ["bob-in-room", { ...room, principal: "person:bob" as Principal, content: "the plan in the room" }],
+        [
+          "of-bob",
+          { ...dm, sender: "8", place: "8", principal: "person:bob" as Principal, content: "the plan" },
+        ],
+        ["owners", { channel: "http", sender: "owner", principal: OWNER_PRINCIPAL, content: "the plan" }],
+        ["told-ada", { ...dm, label: secret, content: "the plan that is the owner's" }],
+      ];
+      for (const [name, { place, ...fields } = {}] of events)
+        await store.events.accept(event(name, { ...fields, place: place as string }));
+      await index(store.events);
+      const heard = async (options: SearchOptions) => (await found(store, "plan", options)).toSorted();
+      expect(await heard({ audience: ada })).toEqual(["of-ada"]);
+      expect(await heard({ audience: "room:test:-1" })).toEqual(["ada-in-room", "bob-in-room"]);
+      expect(await heard({ audience: "person:eve" })).toEqual([]);
+      expect(await heard({ audience: "owner" })).toEqual(["owners"]);
+      expect(await heard({ writtenBy: OWNER_PRINCIPAL })).toEqual(["owners"]);
+      expect(await heard({ writtenBy: ada })).toEqual(["ada-in-room", "of-ada", "told-ada"]);
+      const [hit] = await store.events.search("plan of Ada", { audience: ada });
+      expect(hit!.label).toEqual({ untrusted: [ada], private: [ada], denied: [] });
+    });
+
+    test("an answer is found for its reader, if its turn held nothing that is private to others", async () => {
+      await using opened = await open();
+      const { store } = opened;
+      const ada = "person:ada" as Principal;
+      const dm = { sender: "7", place: "7", placeKind: "dm", principal: ada, content: "?" } as const;
+      for (const [name, trust] of [
+        ["hers", { untrusted: { [ada]: true }, private: { [ada]: true } }],
+        ["not-hers", { private: { owner: true } }],
+        ["before-names", { private: true }],
+      ] as const) {
+        await store.events.accept(event(name, dm), { dispatch: dispatch(name, toSession(name)) });
+        const [claim] = await store.queue.lease(alice, 1);
+        await store.sessions.configure(session(name), { trust });
+        const said = message(claim!.turn, "assistant", `The plan for ${name}.`);
+        const answer = event(`answer-${name}`, {
+          direction: "sent",
+          content: null,
+          sender: "main",
+          place: "7",
+          principal: ada,
+        });
+        await store.turns.commit(turnFor(claim!, { messages: [message("m", "user", "?"), said], answer }));
+      }
+      await index(store.events);
+      expect(await found(store, "plan", { audience: ada })).toEqual(["answer-hers"]);
     });
 
     test("is shown where the words are, and as long as is wanted", async () => {

@@ -55,6 +55,10 @@ export interface SearchOptions {
   readonly sinceMs?: number | undefined;
   /** Exclusive. */
   readonly untilMs?: number | undefined;
+  /** Only what was said to this audience, or within its hearing, and holds nothing that is private to others. */
+  readonly audience?: string | undefined;
+  /** Only messages that came from them, not what agents wrote on their behalf. */
+  readonly writtenBy?: Principal | undefined;
   /** Maximum length of a hit's text. Defaults to DEFAULT_HIT_LENGTH, at most MAX_SEARCHED_CHARACTERS. */
   readonly textLength?: number | undefined;
 }
@@ -68,6 +72,9 @@ export interface SearchHit {
   readonly sender: string | undefined;
   readonly place: string | undefined;
   readonly atMs: number;
+  readonly principal: Principal;
+  /** Of what it says: whose words they are, and to whom they are private. */
+  readonly label: Label;
   /** The content, or an excerpt around the matching words. */
   readonly text: string;
   /** From 0 to 1, higher is better. From ALL_FOUND of the model upwards, every word was found. */

@@ -1,4 +1,3 @@
-import { NO_LABEL, OWNERS } from "../model/trust.ts";
 import { expect, test } from "vitest";
 
 import { openTestStore } from "../../test/support/open-store.ts";
@@ -7,6 +6,8 @@ import { compactionTurn, spokenTurn, turnContent } from "../../test/support/thre
 import { CortexError } from "../model/errors.ts";
 import { promptText } from "../model/message.ts";
 import type { EventId, TurnId } from "../model/ids.ts";
+import { OWNER_PRINCIPAL } from "../model/principal.ts";
+import { NO_LABEL, OWNERS } from "../model/trust.ts";
 import type { QueueItem, SearchHit, Store } from "../store/store.ts";
 import {
   knownIds,
@@ -30,6 +31,8 @@ function hit(event: string, fields: Partial<SearchHit> = {}): SearchHit {
     sender: "ann",
     place: undefined,
     atMs: START_MS,
+    principal: OWNER_PRINCIPAL,
+    label: OWNERS,
     text: `about ${event}`,
     score: 1,
     ...fields,
@@ -38,15 +41,17 @@ function hit(event: string, fields: Partial<SearchHit> = {}): SearchHit {
 
 const THRESHOLD = 0.2;
 
-function recall(hits: readonly SearchHit[], fields: Partial<Recall> = {}) {
-  return recallMemory({
+async function recall(hits: readonly SearchHit[], fields: Partial<Recall> = {}): Promise<string | undefined> {
+  const recalled = await recallMemory({
     search: async () => hits,
     query: "where is the key?",
     exclude: new Set(),
     tokens: 500,
     threshold: THRESHOLD,
+    only: {},
     ...fields,
   });
+  return recalled?.text;
 }
 
 test("what is good enough is cited by its id, best first, each on a line", async () => {
@@ -147,6 +152,7 @@ test("a turn is given what others have said of the same, and not its own words",
   const items = await itemsOf(store, "new", "Where is the spare key?");
   const { query, label } = await remember([message("q", "user", "Where is the spare key?")], {
     search: (text, options) => store.events.search(text, options),
+    only: {},
     threshold: THRESHOLD,
     tokens: 500,
     items,
@@ -156,13 +162,20 @@ test("a turn is given what others have said of the same, and not its own words",
   expect(memoryOf(query[0])).toMatch(
     /:\n- \[event test:old, .*test tyler\] The spare key lies under the mat\.$/,
   );
-  expect(label).toEqual(OWNERS);
+  expect(label).toEqual({ ...NO_LABEL, untrusted: ["room:test:dm-1"], private: ["room:test:dm-1"] });
 });
 
 test("a search that fails costs the turn its memory and nothing else", async () => {
   const query = [message("q", "user", "Where is the key?")];
   const failed = new CortexError("query_timeout", "It took too long", { hint: "Ask for less." });
-  const parts = { threshold: THRESHOLD, tokens: 500, items: [], thread: NO_THREAD, window: undefined };
+  const parts = {
+    only: {},
+    threshold: THRESHOLD,
+    tokens: 500,
+    items: [],
+    thread: NO_THREAD,
+    window: undefined,
+  };
   expect(await remember(query, { ...parts, search: () => Promise.reject(failed) })).toEqual({
     query,
     label: NO_LABEL,

@@ -6,7 +6,7 @@
 import { CHARACTERS_PER_TOKEN } from "../agents/estimate-tokens.ts";
 import { CortexError } from "../model/errors.ts";
 import type { Message, UserBody } from "../model/message.ts";
-import { type Label, NO_LABEL, OWNERS } from "../model/trust.ts";
+import { joinLabels, type Label, NO_LABEL } from "../model/trust.ts";
 import { words } from "../model/words.ts";
 import type { Context, QueueItem, SearchHit, SearchOptions } from "../store/store.ts";
 
@@ -32,6 +32,14 @@ export interface Recall {
   readonly tokens: number;
   /** The minimum score of a hit, from 0 to 1. */
   readonly threshold: number;
+  /** Whose words are searched. */
+  readonly only: Pick<SearchOptions, "audience" | "writtenBy">;
+}
+
+interface Recalled {
+  readonly text: string;
+  /** Of all that is in it. */
+  readonly label: Label;
 }
 
 /** Undefined: nothing was found that fits. */
@@ -41,22 +49,26 @@ export async function recallMemory({
   exclude,
   tokens,
   threshold,
-}: Recall): Promise<string | undefined> {
+  only,
+}: Recall): Promise<Recalled | undefined> {
   const searched = query.slice(0, MAX_SEARCHED_LENGTH).toWellFormed();
   if (words(searched).length < MIN_SEARCHED_WORDS) return undefined;
-  const found = await search(searched, { limit: MAX_LOOKED_AT, textLength: MAX_HIT_LENGTH });
+  const found = await search(searched, { ...only, limit: MAX_LOOKED_AT, textLength: MAX_HIT_LENGTH });
   const hits = found.filter(
     ({ event, turn, score }) => score >= threshold && !exclude.has(event) && !exclude.has(turn ?? event),
   );
   const lines: string[] = [];
+  const labels: Label[] = [];
   let left = tokens * CHARACTERS_PER_TOKEN - HEAD.length;
   for (const hit of hits) {
     const line = toLine(hit);
     if (line.length + 1 > left) continue; // a shorter line may fit
     left -= line.length + 1;
     lines.push(line);
+    labels.push(hit.label);
   }
-  return lines.length === 0 ? undefined : [HEAD, ...lines].join("\n");
+  if (lines.length === 0) return undefined;
+  return { text: [HEAD, ...lines].join("\n"), label: joinLabels(NO_LABEL, ...labels) };
 }
 
 const HEAD =
@@ -84,7 +96,7 @@ export async function remember(
     withoutMemory,
   );
   if (first === undefined || recalled === undefined) return { query, label: NO_LABEL };
-  return { query: [withMemory(first, recalled), ...others], label: OWNERS };
+  return { query: [withMemory(first, recalled.text), ...others], label: recalled.label };
 }
 
 /** A search that fails costs a turn its memory and nothing else. */

@@ -109,7 +109,8 @@ export async function prepareRun(claim: Claim, ports: TurnPorts): Promise<RunWor
   const written = before?.messages.length ?? 0;
   const remembers = setup.agent.memory !== false;
   const coordinates = worker?.coordinates === true;
-  const query = { session: session.key, items, thread, window, remembers, coordinates };
+  const { key, channel } = session;
+  const query = { session: key, channel, items, thread, window, remembers, coordinates };
   const journal = new TurnJournal({
     store: ports.store,
     claim,

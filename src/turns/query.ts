@@ -1,14 +1,18 @@
 /**
  * What the model reads of a message: its text, an envelope with time, place and sender, its attachments, and what a hook
- * found in the event. For the owner's own messages, also what the ledger holds about them and how the team stands.
+ * found in the event. Also what the ledger holds about it that its sender may know, and for the owner's own messages how
+ * the team stands.
  */
+import { isOutside } from "../model/audience.ts";
 import { HOUR_MS } from "../model/durations.ts";
+import { isOwnAdapter } from "../model/event.ts";
 import type { MessageId } from "../model/ids.ts";
 import type { Json } from "../model/json.ts";
 import type { Message, UserBody } from "../model/message.ts";
-import { isAtOwnDoor } from "../model/principal.ts";
+import { OWNER_PRINCIPAL } from "../model/principal.ts";
 import type { SessionKey } from "../model/session-key.ts";
 import type { Context, QueueItem, SearchHit, SearchOptions, StoredEvent } from "../store/store.ts";
+import { audienceOfTurn } from "./audience.ts";
 import { remember } from "./memory.ts";
 import { isByOthers, labelSession } from "./setup.ts";
 import type { TurnPorts } from "./turn-ports.ts";
@@ -22,26 +26,45 @@ interface QueryTurn {
   readonly window: number | undefined;
   /** Whether its agent gets what the ledger holds about the messages. */
   readonly remembers: boolean;
+  /** Of the session: where it was begun. */
+  readonly channel: string | undefined;
   /** Whether its agent coordinates a team, and is told how that stands. */
   readonly coordinates: boolean;
 }
 
 /** The messages that a turn answers, as its model reads them. */
 export async function makeQuery(
-  { session, items, thread, window, remembers, coordinates }: QueryTurn,
+  { session, items, thread, window, remembers, channel, coordinates }: QueryTurn,
   ports: Pick<TurnPorts, "store" | "settings" | "clock" | "features">,
 ): Promise<readonly Message[]> {
   const { store, settings } = ports;
   const { timezone, memory } = settings.config();
   const said = items.map((item) => toQuery(item, timezone));
-  if (isByOthers(items)) return said;
-  const query = coordinates ? await tellSituation(said, { session, thread }, ports) : said;
-  if (!remembers || memory.tokens === 0) return query;
-  const search = async (text: string, options: SearchOptions): Promise<SearchHit[]> =>
-    (await store.events.search(text, options)).filter(isAtOwnDoor);
-  const remembered = await remember(query, { search, items, thread, window, ...memory });
+  const only = recallable(items, channel);
+  const isOwners = !isByOthers(items) && only?.audience === undefined;
+  const query = coordinates && isOwners ? await tellSituation(said, { session, thread }, ports) : said;
+  if (only === undefined || !remembers || memory.tokens === 0) return query;
+  const search = (text: string, options: SearchOptions): Promise<readonly SearchHit[]> =>
+    store.events.search(text, options);
+  const remembered = await remember(query, { search, items, thread, window, only, ...memory });
   await labelSession(session, remembered.label, store);
   return remembered.query;
+}
+
+/**
+ * What a turn recalls: for people and rooms what they have heard, for the owner what the owner wrote. Undefined: nothing,
+ * for programs and agents, and where the owner writes from elsewhere into the session of somebody else.
+ */
+function recallable(
+  items: readonly QueueItem[],
+  channel: string | undefined,
+): Pick<SearchOptions, "audience" | "writtenBy"> | undefined {
+  const audience = audienceOfTurn(items);
+  if (isOutside(audience)) return { audience };
+  if (isByOthers(items)) return undefined;
+  const isOfOthers =
+    channel !== undefined && !isOwnAdapter(channel) && items.some(({ event }) => event.channel !== channel);
+  return isOfOthers ? undefined : { writtenBy: OWNER_PRINCIPAL };
 }
 
 /** At the start of a conversation. The situation quotes notes and tasks of a team, and the session inherits their label. */

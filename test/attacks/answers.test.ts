@@ -259,3 +259,63 @@ test("long output of the owner's call is not read from another person's session"
   const read = [[call("Read", { path: join(folder, name!) })], TELL];
   expect(results(await say(scene, "paired", read))[0]).toContain("withheld");
 });
+
+const RECALLING = { ...own, memory: { tokens: 2_000, threshold: 0 } };
+
+test("one who may use no tool gets nothing of other sessions and people by what the ledger remembers", async () => {
+  const nothing = { tools: { deny: ["*"] } };
+  const paired = [
+    { channel: "telegram", sender: "7", permissions: nothing },
+    { channel: "telegram", sender: "8" },
+  ];
+  await using scene = await openScene({ cortex: { ...RECALLING, channels: { paired } } });
+  await say(scene, "owner", "The harbour master of Antwerp has the owner-canary.");
+  await say(scene, "bob", "The harbour master of Antwerp has the bob-canary.");
+  await say(scene, "bob", "The harbour master of Antwerp has the room-canary.", { room: "-100" });
+  await say(scene, "paired", "The harbour master of Antwerp has the ada-canary.");
+  const before = scene.model.requests.length;
+  const { turn } = await say(scene, "paired", "What does the harbour master of Antwerp have?");
+  expect(turn!.toolCalls).toEqual([]);
+  const asked = JSON.stringify(scene.model.requests.slice(before).map(({ body }) => body));
+  expect(asked).toContain("ada-canary");
+  expect(asked).not.toMatch(/(owner|bob|room)-canary/);
+});
+
+test("in a room, nothing is recalled but what was said in it", async () => {
+  await using scene = await openScene({ cortex: RECALLING });
+  await say(scene, "owner", "The harbour master of Antwerp has the owner-canary.");
+  await say(scene, "paired", "The harbour master of Antwerp has the ada-canary.");
+  await say(scene, "paired", "What does the harbour master of Antwerp have?", { room: "-100" });
+  const last = JSON.stringify(scene.model.requests.at(-1)!.body);
+  expect(last).not.toMatch(/(owner|ada)-canary/);
+});
+
+test("a person recalls what they said elsewhere, and the owner only what the owner said", async () => {
+  await using scene = await openScene({ cortex: RECALLING });
+  await say(scene, "paired", "The harbour master of Antwerp has the ada-canary.");
+  await waitForEnd(
+    scene,
+    await scene.send("What does the harbour master of Antwerp have?", "paired", {
+      session: "another",
+      place: "7",
+      placeKind: "dm",
+    }),
+  );
+  expect(JSON.stringify(scene.model.requests.at(-1)!.body)).toContain("ada-canary");
+  await say(scene, "owner", "What does the harbour master of Antwerp have?");
+  expect(JSON.stringify(scene.model.requests.at(-1)!.body)).not.toContain("ada-canary");
+});
+
+test("memory_search finds for a person what they have heard, and for the owner everything, with its labels", async () => {
+  await using scene = await openScene({ cortex: RECALLING });
+  await say(scene, "owner", "The harbour master of Antwerp has the owner-canary.");
+  await say(scene, "bob", "The harbour master of Antwerp has the bob-canary.");
+  const search = [[call("memory_search", { query: "harbour master Antwerp" })], TELL];
+  const others = await say(scene, "paired", search);
+  expect(results(others)[0]).not.toMatch(/-canary/);
+  const owners = await say(scene, "owner", search);
+  expect(results(owners)[0]).toMatch(/owner-canary/);
+  expect(results(owners)[0]).toMatch(/bob-canary/);
+  expect((await labelOf(scene, "main")).untrusted).toContain("person:telegram-8");
+  expect((await labelOf(scene, "main")).private).toContain("person:telegram-8");
+});

@@ -12,10 +12,12 @@ import { choosePlay } from "./choose-play.ts";
 import { createFaultCounter, type Fault, type PlannedAnswer, applyFault } from "./fault.ts";
 import type { Script } from "./script.ts";
 import type { WantedCall } from "./tool-lines.ts";
+import type { SessionKey } from "../../model/session-key.ts";
 import { answerUnscripted, describeResults, type LedgerSearch, NOTICE } from "./unscripted.ts";
 
 export interface OfflineModelOptions {
-  readonly search: LedgerSearch;
+  /** Finds what those may know whom the session speaks to. */
+  readonly search: (text: string, limit: number, session: SessionKey) => ReturnType<LedgerSearch>;
   /** Resolves after the delay, or as soon as the signal aborts. */
   readonly delay: (ms: number, signal: AbortSignal) => Promise<void>;
   /** Throws `script_invalid`. By default the file is read, and reread when it changes. */
@@ -72,14 +74,17 @@ interface Next {
 async function chooseNext(
   script: Script | undefined,
   { exchanges, session, agent }: Question,
-  search: LedgerSearch,
+  search: OfflineModelOptions["search"],
 ): Promise<Next> {
   const current = exchanges.at(-1) ?? NOTHING;
   const unscripted = { delayMs: 0, fault: undefined, place: "" };
   const choice = script === undefined ? { kind: "none" as const } : await choosePlay(script, current, agent);
   switch (choice.kind) {
     case "none":
-      return { ...unscripted, ...(await answerUnscripted(exchanges, search)) };
+      return {
+        ...unscripted,
+        ...(await answerUnscripted(exchanges, (text, limit) => search(text, limit, session))),
+      };
     case "over":
       return { ...unscripted, text: `${describeResults(current.toolCalls)}\n\n${NOTICE}`, calls: [] };
     case "play": {

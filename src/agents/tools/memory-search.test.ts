@@ -4,6 +4,7 @@ import { expect, test } from "vitest";
 
 import { callTool, testWorkspace } from "../../../test/support/tool-context.ts";
 import type { Json } from "../../model/json.ts";
+import { OWNERS } from "../../model/trust.ts";
 import {
   createMemorySearchTool,
   MAX_CHANNELS,
@@ -21,6 +22,7 @@ const hit: MemoryHit = {
   channel: "telegram",
   sender: "Ada",
   text: "The tea\nis green.",
+  label: { ...OWNERS, untrusted: ["person:ada"] },
   score: 2,
 };
 
@@ -42,9 +44,11 @@ test("hits come in order, with the ids to cite them by", async () => {
     kind: "turn",
     atMs: 0,
     text: "Green.",
+    label: OWNERS,
     score: 1,
   };
-  const { text, details } = await remember([hit, turn], { query: "tea" });
+  const { text, label, details } = await remember([hit, turn], { query: "tea" });
+  expect(label).toEqual({ ...OWNERS, untrusted: ["person:ada"] });
   expect(text).toBe(
     "1. [telegram:5] event, 2026-01-31T09:30:00.000Z, telegram, Ada\nThe tea\nis green.\n\n" +
       "2. [01JF6QZ2Z8B0H3F2S9Q6W7X4RD] turn, 1970-01-01T00:00:00.000Z\nGreen.",

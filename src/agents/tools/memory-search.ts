@@ -1,10 +1,11 @@
 /**
- * Searches the ledger. The whole ledger belongs to the owner: this tool reads the messages of all channels and the answers
- * of all agents. So do not give it to a persona that talks with others; its results count as private.
+ * Searches the ledger: the messages of all channels and the answers of all agents. In a turn that is kept to the data of
+ * one person or room, only what they have heard. Its results have the labels of what they quote.
  */
 import { z } from "zod";
 
 import type { Tool } from "../../model/tool.ts";
+import { joinLabels, type Label, NO_LABEL, OWNERS } from "../../model/trust.ts";
 import { truncate } from "../../model/truncate.ts";
 import { defineFileTool } from "./file-tool.ts";
 import { capOutput } from "./output.ts";
@@ -25,6 +26,7 @@ export interface MemoryHit {
   readonly channel?: string | undefined;
   readonly sender?: string | undefined;
   readonly text: string;
+  readonly label: Label;
   /** Higher is better; only the order counts. */
   readonly score: number;
 }
@@ -37,6 +39,8 @@ export interface MemoryQuery {
   readonly sinceMs?: number | undefined;
   /** Exclusive. */
   readonly untilMs?: number | undefined;
+  /** Absent: everyone's messages. */
+  readonly audience?: string | undefined;
 }
 
 /** Best hits first. */
@@ -73,11 +77,16 @@ export function createMemorySearchTool({ search }: { readonly search: MemorySear
     repeatable: true,
     timeoutMs: SEARCH_TIMEOUT_MS,
     trust: { untrusted: true, private: true },
+    errorTrust: {},
+    labels: true,
     async run({ query, limit = DEFAULT_HITS, channels, since, until }, context) {
-      const found = await search(query, { limit, channels, sinceMs: since, untilMs: until });
+      const audience = context.confinedTo;
+      const found = await search(query, { limit, channels, sinceMs: since, untilMs: until, audience });
       const hits = found.slice(0, limit);
-      if (hits.length === 0) return { text: `No results for ${JSON.stringify(query)}.` };
+      const label = joinLabels(audience === undefined ? OWNERS : NO_LABEL, ...hits.map((hit) => hit.label));
+      if (hits.length === 0) return { text: `No results for ${JSON.stringify(query)}.`, label };
       return {
+        label,
         text: await capOutput(hits.map(describe).join("\n\n"), context),
         details: hits.map(({ id, kind, score }) => ({ id, kind, score })),
       };

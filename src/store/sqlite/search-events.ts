@@ -9,7 +9,7 @@ import type { Database } from "better-sqlite3";
 import { CortexError } from "../../model/errors.ts";
 import type { Direction } from "../../model/event.ts";
 import { excerpt } from "../../model/excerpt.ts";
-import type { EventId, TurnId } from "../../model/ids.ts";
+import type { TurnId } from "../../model/ids.ts";
 import { relevance, type Spaced, spaced, type Wanted, weigh } from "../../model/relevance.ts";
 import { type Query, readQuery, type Term, words } from "../../model/words.ts";
 import {
@@ -21,6 +21,14 @@ import {
   type SearchHit,
   type SearchOptions,
 } from "../store.ts";
+import {
+  HEARD_COLUMNS,
+  type HeardRow,
+  HEARING,
+  type HearingValues,
+  labelOfEvent,
+  principalOf,
+} from "./heard.ts";
 import { channelWord } from "./index-events.ts";
 import { checkCount, START } from "./page.ts";
 import { checkMoment } from "./read-events.ts";
@@ -40,6 +48,8 @@ export interface SearchRequest {
   readonly sinceMs: number;
   readonly untilMs: number;
   readonly textLength: number;
+  readonly audience: string | null;
+  readonly writtenBy: string | null;
 }
 
 export function checkSearch(text: string, options: SearchOptions = {}): SearchRequest {
@@ -51,6 +61,8 @@ export function checkSearch(text: string, options: SearchOptions = {}): SearchRe
     sinceMs: checkMoment(options.sinceMs ?? -START),
     untilMs: checkMoment(options.untilMs ?? START),
     textLength: checkAtMost(textLength, MAX_SEARCHED_CHARACTERS),
+    audience: options.audience ?? null,
+    writtenBy: options.writtenBy ?? null,
   };
 }
 
@@ -80,7 +92,7 @@ export function prepareSearchEvents(db: Database): (request: SearchRequest) => S
     .pluck();
   const readDoc = db.prepare<[number], DocRow>(`${DOC} where e.seq = ?`);
   const readHit = db.prepare<[number], HitRow>(
-    `select e.id, e.at_ms, e.channel, e.direction, e.sender, p.place, t.id as turn
+    `select e.id, e.at_ms, e.channel, e.direction, e.sender, p.place, t.id as turn, t.trust, ${HEARD_COLUMNS}
      from event e left join place p on p.key = e.place left join turn t on t.key = e.message / 65536
      where e.seq = ?`,
   );
@@ -115,13 +127,14 @@ function prepareReadTail(db: Database) {
   // The plus signs keep SQLite from scanning all events by time: few come after.
   const find = db.prepare<[TailBounds], DocRow>(
     `${DOC} where e.seq > @after and +e.at_ms >= @sinceMs and +e.at_ms < @untilMs
-       and (@channels is null or e.channel in (select value from json_each(@channels)))`,
+       and (@channels is null or e.channel in (select value from json_each(@channels)))
+       and ${HEARING}`,
   );
   return (request: SearchRequest, { indexed, last }: LedgerState): Map<number, Doc> => {
-    const { sinceMs, untilMs } = request;
+    const { sinceMs, untilMs, audience, writtenBy } = request;
     const channels = request.channels === null ? null : JSON.stringify(request.channels);
     const after = Math.max(indexed, last - SEARCHED_TAIL);
-    const rows = find.all({ after, sinceMs, untilMs, channels });
+    const rows = find.all({ after, sinceMs, untilMs, channels, audience, writtenBy });
     return new Map(rows.map((row) => [row.seq, toDoc(row)]));
   };
 }
@@ -158,10 +171,12 @@ function prepareCandidates(db: Database) {
   };
 
   /** Undefined: nothing happened in that time. */
-  function boundsOf({ sinceMs, untilMs }: SearchRequest): Omit<MatchBounds, "match"> | undefined {
-    if (sinceMs === -START && untilMs === START) return { first: 0, last: START, sinceMs, untilMs };
+  function boundsOf(request: SearchRequest): Omit<MatchBounds, "match"> | undefined {
+    const { sinceMs, untilMs, audience, writtenBy } = request;
+    const bounds = { sinceMs, untilMs, audience, writtenBy };
+    if (sinceMs === -START && untilMs === START) return { ...bounds, first: 0, last: START };
     const { first, last } = required(findSpan.get(sinceMs, untilMs));
-    return first === null || last === null ? undefined : { first, last, sinceMs, untilMs };
+    return first === null || last === null ? undefined : { ...bounds, first, last };
   }
 }
 
@@ -182,11 +197,11 @@ const DOC = `select e.seq, e.at_ms, substr(coalesce(e.content, m.content), 1, ${
 function matching(columns: string): string {
   return `select ${columns} from search cross join event e on e.seq = search.rowid
     where search match @match and search.rowid between @first and @last
-      and e.at_ms >= @sinceMs and e.at_ms < @untilMs
+      and e.at_ms >= @sinceMs and e.at_ms < @untilMs and ${HEARING}
     order by search.rowid desc`;
 }
 
-interface MatchBounds {
+interface MatchBounds extends HearingValues {
   readonly match: string;
   readonly first: number;
   readonly last: number;
@@ -194,7 +209,7 @@ interface MatchBounds {
   readonly untilMs: number;
 }
 
-interface TailBounds {
+interface TailBounds extends HearingValues {
   readonly after: number;
   readonly sinceMs: number;
   readonly untilMs: number;
@@ -214,12 +229,9 @@ interface DocRow {
   readonly text: string | null;
 }
 
-interface HitRow {
-  readonly id: EventId;
+interface HitRow extends HeardRow {
   readonly at_ms: number;
-  readonly channel: string;
   readonly direction: Direction;
-  readonly sender: string | null;
   readonly place: string | null;
   readonly turn: TurnId | null;
 }
@@ -241,6 +253,8 @@ function toHit(row: HitRow, text: string, score: number): SearchHit {
     sender: row.sender ?? undefined,
     place: row.place ?? undefined,
     atMs: row.at_ms,
+    principal: principalOf(row),
+    label: labelOfEvent(row),
     text,
     score,
   };
