@@ -676,7 +676,7 @@ function hidesNothing(text: string): void {
   const shown = [
     renderRequest(request, { digest: text }),
     renderRequest(question, { digest: text }),
-    requestNotice({ ...notice, kind: "approval", request: request as unknown as Json }, about),
+    requestNotice({ ...notice, kind: "approval", request }, about),
     requestNotice({ ...notice, kind: "question", request: question }, about),
   ]
     .join("\n")

@@ -93,16 +93,16 @@ test("each content of a plugin that is accepted is in the audit log", async () =
     const { items } = await cortex.store.audit.list();
     return items
       .filter(({ kind }) => kind === "plugin.pin")
-      .map(({ principal, object, detail }) => ({ principal, object, ...(detail as object) }));
+      .map(({ principal, object, detail }) => ({ principal, object, detail }));
   };
-  const guard = { object: "plugins/guard", fingerprint: expect.stringMatching(/^[0-9a-f]{64}$/) };
-  expect(await pins()).toEqual([{ ...guard, principal: "cortex", before: null }]);
+  const [object, fingerprint] = ["plugins/guard", expect.stringMatching(/^[0-9a-f]{64}$/)];
+  expect(await pins()).toEqual([{ object, principal: "cortex", detail: { fingerprint, before: null } }]);
   given.write("plugins/guard/check.sh", "exit 0\n");
   expect(await pins()).toHaveLength(1);
   await given.cortex("plugins", "pin", "plugins/guard");
   expect(await pins()).toEqual([
-    { ...guard, principal: "owner", before: expect.stringMatching(/^[0-9a-f]{64}$/) },
-    { ...guard, principal: "cortex", before: null },
+    { object, principal: "owner", detail: { fingerprint, before: fingerprint } },
+    { object, principal: "cortex", detail: { fingerprint, before: null } },
   ]);
 });
 

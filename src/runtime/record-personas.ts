@@ -25,5 +25,5 @@ function rightsOf({ agents, channels }: Config): Json {
     { persona, tools, workspace, pluginDirs: [...pluginDirs] },
   ]);
   const { webhooks, files } = channels;
-  return { agents: Object.fromEntries(rights), webhooks, files } as unknown as Json;
+  return { agents: Object.fromEntries(rights), webhooks, files };
 }

@@ -9,7 +9,7 @@ import { splitEventId } from "../model/event.ts";
 import type { EventId } from "../model/ids.ts";
 
 /** The same key always has the same digest, so that what is repeated is recognized. */
-export function digestOfKey(key: string): string {
+function digestOfKey(key: string): string {
   return `sha256:${createHash("sha256").update(key).digest("hex")}`;
 }
 

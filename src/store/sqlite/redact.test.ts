@@ -22,6 +22,7 @@ import { memoryParent, temporaryFolder } from "../../../test/support/temporary.t
 import type { ApprovalId, EventId, TurnId } from "../../model/ids.ts";
 import { assistantMessage, type AssistantBody } from "../../model/message.ts";
 import { createRedact, type Redact } from "../../model/redact.ts";
+import type { Identity } from "../../model/principal.ts";
 import { NO_USAGE } from "../../model/usage.ts";
 import type { Claim } from "../store.ts";
 import type { SqliteStore } from "./sqlite-store.ts";
@@ -271,4 +272,17 @@ test("no new session is named by a secret, in lower case either", async () => {
     "The session contains the value of a secret",
   );
   expect(opened.bytes().toLowerCase()).not.toContain("hunter2hunter2");
+});
+
+test("no person and no identity has the name of a secret", async () => {
+  await using opened = await open(createRedact([{ name: "KEY", value: "hunter2hunter2" }]));
+  const { people } = opened.store;
+  const by = { principal: "owner" };
+  const ada = { id: "ada", name: "Ada", role: "member" } as const;
+  const identity = "telegram:hunter2hunter2" as Identity;
+  await expect(people.add({ ...ada, id: "hunter2hunter2" }, by)).rejects.toThrow("value of a secret");
+  await expect(people.add({ ...ada, identities: [identity] }, by)).rejects.toThrow("value of a secret");
+  await people.add(ada, by);
+  await expect(people.change("ada", { link: [identity] }, by)).rejects.toThrow("value of a secret");
+  expect(opened.bytes()).not.toContain("hunter2hunter2");
 });

@@ -544,10 +544,12 @@ export class SqliteStore implements Store {
     return {
       ...this.#ledger.people,
       add: async (person, by) => {
+        for (const name of [person.id, ...(person.identities ?? [])]) refuseSecretName("person", name, this);
         await this.#writer.call("addPerson", { person: encodePerson(person), by });
         return stored(person.id);
       },
       change: async (id, change, by) => {
+        for (const identity of change.link ?? []) refuseSecretName("identity", identity, this);
         await this.#writer.call("changePerson", encodePersonChange(id, change, by));
         return stored(id);
       },
