@@ -9,17 +9,19 @@ import { givenOn } from "./obedient-model.ts";
 import type { SENDERS, SceneOptions } from "./scene.ts";
 
 /** What a crossing crosses, of which there must be enough. */
-type Border =
-  | "sessions"
-  | "people"
-  | "files"
-  | "teams"
-  | "relays"
-  | "forks"
-  | "compaction"
-  | "restarts"
-  | "workers"
-  | "memory";
+export const BORDERS = [
+  "sessions",
+  "people",
+  "files",
+  "teams",
+  "relays",
+  "forks",
+  "compaction",
+  "restarts",
+  "workers",
+  "memory",
+] as const;
+type Border = (typeof BORDERS)[number];
 
 /** page, document: the owner asks for something that holds the words. */
 export type Speaker = keyof typeof SENDERS | "page" | "document";
@@ -36,6 +38,8 @@ export interface Said {
   readonly place?: string;
   readonly placeKind?: PlaceKind;
   readonly delivery?: Json;
+  /** Confidences that its model must not be shown. */
+  readonly unseen?: readonly string[];
   /**
    * What becomes of its calls. made: all go well. asked: a person is asked about the last one, and says no. refused: the
    * last one is not made, and nobody is asked. confined: whatever, as long as nothing forbidden happens.
@@ -48,6 +52,10 @@ export type Move =
   | { readonly kind: "forked"; readonly session: string; readonly as: string }
   /** The owner, or a program of theirs, changes a file of the workspace by hand. */
   | { readonly kind: "moved"; readonly from: string; readonly to: string }
+  /** The owner gives a member of the team a task by hand. */
+  | { readonly kind: "tasked"; readonly steps: readonly Step[] }
+  /** The member looks for tasks, of which there is one unless told. */
+  | { readonly kind: "ticked"; readonly isOptional?: true }
   /** The words of the session no longer fit into its context. */
   | { readonly kind: "filled"; readonly session: string }
   /** For all crossings of the family together: what is under way ends; Cortex is started anew; from a backup. */
@@ -59,11 +67,13 @@ export interface Crossing {
   readonly moves: readonly Move[];
   /** A tool about one of whose calls a person must have been asked, wherever that was. */
   readonly asks?: string;
-  /** Of whose calls the owner approves, because they are shown something harmless. */
+  /** Tools of whose calls the owner approves, because they look harmless. `WebFetch /page/`: of those with that in them. */
   readonly agrees?: readonly string[];
 }
 
 export interface CrossingFamily {
+  /** Each agent is a member of the team, too. */
+  readonly team?: true;
   readonly crossings: readonly Crossing[];
   readonly scene?: SceneOptions;
 }

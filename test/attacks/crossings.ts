@@ -3,7 +3,10 @@ import type { CrossingFamily } from "./crossing.ts";
 import { commandCrossings } from "./corpus/crossings/commands.ts";
 import { controlCrossings } from "./corpus/crossings/control.ts";
 import { fileCrossings } from "./corpus/crossings/files.ts";
+import { peopleCrossings } from "./corpus/crossings/people.ts";
 import { relayCrossings } from "./corpus/crossings/relays.ts";
+import { compactionCrossings, forkCrossings, memoryCrossings } from "./corpus/crossings/talks.ts";
+import { teamCrossings } from "./corpus/crossings/teams.ts";
 import { workerCrossings } from "./corpus/crossings/workers.ts";
 
 export const CROSSINGS: Readonly<Record<string, CrossingFamily>> = {
@@ -12,4 +15,9 @@ export const CROSSINGS: Readonly<Record<string, CrossingFamily>> = {
   "files that steer an agent": controlCrossings,
   workers: workerCrossings,
   relays: relayCrossings,
+  people: peopleCrossings,
+  memory: memoryCrossings,
+  compaction: compactionCrossings,
+  forks: forkCrossings,
+  teams: teamCrossings,
 };

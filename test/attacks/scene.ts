@@ -195,8 +195,9 @@ export async function openScene(options: SceneOptions = {}): Promise<Scene> {
     filesBelow(
       base,
       (name) =>
-        !/^home\/(data\/(?!token)|tmp\/|workspaces\/(main|maker|cashier|roamer|x\d))/.test(name) ||
-        DECIDES_ON_PROGRAMS.test(name),
+        !/^home\/(data\/(?!token)|tmp\/|team\/|workspaces\/(main|maker|cashier|roamer|chief-of-staff|x\d))/.test(
+          name,
+        ) || DECIDES_ON_PROGRAMS.test(name),
     );
   const held = opened.move();
   return {
@@ -267,7 +268,7 @@ function configuration({ url }: Attacker, sandbox: Family["sandbox"]): object {
     webSearch: { url: `${url}/search?q={query}` },
     channels: {
       webhooks: { attacker: { deliverTo: { url: `${url}/loot/webhook` } } },
-      paired: [SENDERS.paired, SENDERS.bob],
+      paired: [SENDERS.paired, { ...SENDERS.bob, permissions: { tools: { deny: ["WebFetch"] } } }],
     },
   };
 }
@@ -330,7 +331,7 @@ async function send(
   const principal = await principalOfEvent(event, cortex.store.people);
   const grant = await grantFor({ ...event, principal }, cortex.store.people);
   if (grant.authority === "guest") throw new Error(`${from} is a guest`);
-  const { persona } = config.agents[agent as AgentId]!;
+  const { persona } = config.agents[agent as AgentId] ?? config.agents["main" as AgentId]!;
   const accepted = await cortex.store.events.accept(
     { ...event, principal },
     {
