@@ -80,6 +80,20 @@ test("what a token has open ends when the token is revoked or expires", async ()
   expect(streams[1]!.told.join("")).toContain("event: stream.ended");
 });
 
+test("who waits for an answer with a token that is revoked meanwhile gets none", async () => {
+  await using server = await openTestServer({
+    script: "- { when: .*, plays: [{ say: a private answer, delayMs: 2000 }] }",
+  });
+  const sender = await create(server, "sender", "--can", "send");
+  const json = { content: "hello", wait: true };
+  const waiting = server.send({ method: "POST", path: "/api/messages", json, ...as(sender.token) });
+  await expect.poll(async () => (await server.cortex.store.runs.list()).items.length).toBe(1);
+  await cli(server, "tokens", "revoke", sender.id);
+  const { status, text } = await waiting;
+  expect([status, text]).toEqual([401, expect.stringContaining("became invalid")]);
+  expect(text).not.toContain("a private answer");
+});
+
 test("rotation voids the main token at once, tells who is connected, and leaves scoped tokens alone", async () => {
   await using server = await openTestServer();
   const before = mainToken(server);

@@ -8,7 +8,7 @@ import { dispatchView, eventView } from "../feature/views.ts";
 import { coreSchemas as schemas } from "../feature/api.ts";
 import { pageOf } from "../feature/page.ts";
 import { EventRequest, EventsQuery, MessageRequest } from "../feature/requests.ts";
-import { type RouteContext, MAX_BODY_BYTES, route } from "../feature/route.ts";
+import { type RouteContext, type RouteRequest, MAX_BODY_BYTES, route } from "../feature/route.ts";
 
 /** Room for one attachment in base64 that is somewhat over its limit, so that the event can still report that. */
 export const MAX_EVENT_BODY_BYTES = MAX_BODY_BYTES + 2 * MAX_ATTACHMENT_BYTES;
@@ -22,7 +22,10 @@ export const messageRoutes = [
     summary: "Send a message to a session, a turn or a persona",
     body: MessageRequest,
     answers: { 200: schemas.AnsweredOrReplied, 202: schemas.Accepted },
-    async handle({ caller, body: { wait = false, delivery, ...message }, signal, received }, context) {
+    async handle(
+      { caller, body: { wait = false, delivery, ...message }, signal, received, mayContinue },
+      context,
+    ) {
       const said = await context.cortex.say({
         ...message,
         caller,
@@ -30,7 +33,11 @@ export const messageRoutes = [
         received,
       });
       if (said.kind === "message") {
-        return replyWithOutcome(said.sent, { wait, signal, ...present({ reply: said.reply }) }, context);
+        return replyWithOutcome(
+          said.sent,
+          { wait, signal, mayContinue, ...present({ reply: said.reply }) },
+          context,
+        );
       }
       return { status: 200, body: { eventId: said.event, session: said.session, text: said.reply } };
     },
@@ -120,13 +127,18 @@ type SentReply =
   | { readonly status: 202; readonly body: AcceptedReply }
   | { readonly status: 200; readonly body: AnsweredReply };
 
+interface Waiting extends Pick<RouteRequest, "signal" | "mayContinue"> {
+  readonly wait: boolean;
+  readonly reply?: string;
+}
+
 /**
  * Replies at once, or with the outcome of the message. Waiting for it, or giving up waiting, does not affect the
  * message.
  */
 export async function replyWithOutcome(
   sent: Sent,
-  { wait, signal, reply }: { readonly wait: boolean; readonly signal: AbortSignal; readonly reply?: string },
+  { wait, signal, mayContinue, reply }: Waiting,
   { cortex, closing, waitMs }: RouteContext,
 ): Promise<SentReply> {
   const accepted = {
@@ -139,6 +151,7 @@ export async function replyWithOutcome(
   if (!wait) return { status: 202, body: accepted };
   const enough = AbortSignal.any([signal, closing, AbortSignal.timeout(waitMs)]);
   const outcome = await cortex.outcome(sent.item, enough);
+  if (!(await mayContinue())) throw tokenEnded();
   switch (outcome?.kind) {
     case undefined:
       return { status: 202, body: accepted };
@@ -153,6 +166,12 @@ export async function replyWithOutcome(
       return { status: 200, body: { ...accepted, ...answer, ...ended } };
     }
   }
+}
+
+function tokenEnded(): CortexError {
+  return new CortexError("auth_failed", "The token became invalid while the request waited", {
+    hint: "The message was accepted. Use another token to read the outcome.",
+  });
 }
 
 function dropped(policy: string): CortexError {

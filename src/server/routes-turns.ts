@@ -52,7 +52,10 @@ export const turnRoutes = [
     summary: "Fork a session from this turn, optionally with a first message",
     body: ForkRequest,
     answers: { 200: schemas.Answered, 201: schemas.Forked, 202: schemas.Accepted },
-    async handle({ caller, params, body: { content, session, mode, wait = false }, signal }, context) {
+    async handle(
+      { caller, params, body: { content, session, mode, wait = false }, signal, mayContinue },
+      context,
+    ) {
       const { cortex } = context;
       // Checked first: a refused message leaves no session behind.
       if (mode !== undefined) parseQueueMode(mode);
@@ -61,7 +64,7 @@ export const turnRoutes = [
       const { key } = await cortex.fork(turn, session);
       if (content === undefined) return { status: 201, body: { session: key } };
       const sent = await cortex.send({ content, session: key, mode, caller });
-      return replyWithOutcome(sent, { wait, signal }, context);
+      return replyWithOutcome(sent, { wait, signal, mayContinue }, context);
     },
   }),
 ];
