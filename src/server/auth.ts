@@ -78,9 +78,9 @@ export class Auth {
   /** Throws `auth_failed`, `auth_limited` or `origin_forbidden` unless it knows who makes the request. */
   async check(credentials: ClientCredentials): Promise<Caller> {
     const { authorization, cookie, address } = credentials;
+    const caller = await this.#identify(credentials); // first: reading the token makes a deleted one anew
     if (authorization === undefined && readCookie(cookie, this.#cookieName) === undefined)
       throw authFailed("Missing token");
-    const caller = await this.#identify(credentials);
     if (caller === undefined) throw this.#failure(address);
     if (authorization === undefined) checkSameSite(credentials);
     return caller;
