@@ -331,7 +331,7 @@ describe("with a server", () => {
     const { code, err } = await run(home, ["send", "hello", "--session", "a", "--persona", "atlas"]);
     expect({ code, err }).toEqual({
       code: 1,
-      err: expect.stringMatching(/got session "a" and persona "atlas"\.\nGive only one/),
+      err: expect.stringMatching(/got session "a" and persona "atlas"\.\nPass only one/),
     });
   });
 
