@@ -9,11 +9,11 @@ import { temporaryFolder } from "../../test/support/temporary.ts";
 import type { TurnId } from "../model/ids.ts";
 import { OWNER_PRINCIPAL, personPrincipal } from "../model/principal.ts";
 import { type Label, NO_LABEL, OWNERS } from "../model/trust.ts";
-import { FileLabels, FOREIGN, type Writer } from "./file-labels.ts";
+import { FileLabels, FOREIGN, type TurnWriter } from "./file-labels.ts";
 
 const ADA = personPrincipal("ada");
-const OWNER: Writer = { principal: OWNER_PRINCIPAL, audience: OWNER_PRINCIPAL, turn: "turn-1" as TurnId };
-const FOR_ADA: Writer = { principal: ADA, audience: ADA, turn: "turn-2" as TurnId };
+const OWNER: TurnWriter = { principal: OWNER_PRINCIPAL, audience: OWNER_PRINCIPAL, turn: "turn-1" as TurnId };
+const FOR_ADA: TurnWriter = { principal: ADA, audience: ADA, turn: "turn-2" as TurnId };
 const OF_ADA: Label = { ...NO_LABEL, untrusted: [ADA], private: [ADA] };
 const TEXT = "A text that is long enough to be recognised elsewhere.";
 
@@ -21,7 +21,7 @@ interface Scene extends Disposable {
   readonly folder: string;
   readonly files: FileLabels;
   path(name: string): string;
-  write(name: string, content: string, label: Label, writer: Writer): Promise<void>;
+  write(name: string, content: string, label: Label, writer: TurnWriter): Promise<void>;
 }
 
 function scene({ store }: TestStore, foreign: readonly string[] = []): Scene {

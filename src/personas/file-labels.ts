@@ -61,8 +61,12 @@ export interface Writer {
   readonly principal: Principal;
   /** To whom the turn speaks: what it writes is private to them. */
   readonly audience: string;
-  readonly turn: TurnId;
+  /** Undefined: Cortex itself writes, between turns. */
+  readonly turn: TurnId | undefined;
 }
+
+/** The work of a turn. */
+export type TurnWriter = Writer & { readonly turn: TurnId };
 
 export class FileLabels {
   readonly #labels: LabelStore;
@@ -265,7 +269,7 @@ export class FileLabels {
    */
   async run<T>(
     { folders, label, isConfined }: RunningCommand,
-    { principal, audience, turn }: Writer,
+    { principal, audience, turn }: TurnWriter,
     run: () => Promise<T>,
   ): Promise<T> {
     const all = joinLabels(label, { ...NO_LABEL, private: [audience] });

@@ -6,14 +6,14 @@ import { hasCode } from "../model/error-code.ts";
 import { CortexError } from "../model/errors.ts";
 import type { ToolContext, ToolLabels } from "../model/tool.ts";
 import { joinLabels, type Label, mayTell, NO_LABEL, type Trust } from "../model/trust.ts";
-import { type FileLabels, FOREIGN, type Writer } from "../personas/file-labels.ts";
+import { type FileLabels, FOREIGN, type TurnWriter } from "../personas/file-labels.ts";
 
 /** The labels of files, and on whose authority a run writes some. */
 export class WorkLabels {
   readonly files: FileLabels;
-  readonly writer: Writer;
+  readonly writer: TurnWriter;
 
-  constructor(files: FileLabels, writer: Writer) {
+  constructor(files: FileLabels, writer: TurnWriter) {
     this.files = files;
     this.writer = writer;
   }

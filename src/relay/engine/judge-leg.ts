@@ -16,7 +16,10 @@ import { conclude, type MoveDraft, failRelay, isLasting, isRunning } from "./dra
 import type { EnginePorts } from "./engine-ports.ts";
 import { decideNext } from "./transitions.ts";
 import { findAbort } from "../record/abort-marker.ts";
-import type { KeptRelay } from "../record/kept-relay.ts";
+import { OWNER_PRINCIPAL } from "../../model/principal.ts";
+import { FileLabels } from "../../personas/file-labels.ts";
+import { labelOfRelay, principalOfRelay } from "./relay-label.ts";
+import type { KeptRelay, RelayDetail } from "../record/kept-relay.ts";
 import { sectionFiles } from "../record/next-step.ts";
 import { follow, stepsOfLeg } from "../record/record-step.ts";
 import type { RelayStep } from "../record/record.ts";
@@ -24,12 +27,12 @@ import type { RelayStep } from "../record/record.ts";
 /** False: parallel steps have not ended yet. */
 export async function judgeLeg(
   draft: MoveDraft,
-  { content }: Pick<KeptRelay, "content">,
-  { home, clock }: Pick<EnginePorts, "home" | "clock">,
+  { content, detail }: Pick<KeptRelay, "content" | "detail">,
+  { home, clock, store }: Pick<EnginePorts, "home" | "clock" | "store">,
 ): Promise<boolean> {
   // A failed step may have been repeated; only the repetition counts.
   const leg = stepsOfLeg(draft.record).filter(({ status }) => status !== "failed");
-  if (draft.record.active.length > 1 && !leg.some(isRunning)) await merge(draft, home);
+  if (draft.record.active.length > 1 && !leg.some(isRunning)) await merge(draft, detail, { home, store });
   const texts = {
     before: await textBefore(leg[0], home),
     artifact: await textNow(draft, home),
@@ -74,14 +77,23 @@ async function textBefore(step: RelayStep | undefined, home: string): Promise<st
 }
 
 /** Repeating it after a crash changes nothing: the sections are recognised. */
-async function merge(draft: MoveDraft, home: string): Promise<void> {
+async function merge(
+  draft: MoveDraft,
+  detail: RelayDetail,
+  { home, store }: Pick<EnginePorts, "home" | "store">,
+): Promise<void> {
   const { record } = draft;
   const workspace = workspaceOf(home, record.id);
   const read = await readArtifact(workspace);
   if (read.kind === "unreadable") return; // do not overwrite it; the agents' answers count instead
   const merged = mergeSections(read.kind === "read" ? read.text : "", await readSections(draft, workspace));
   try {
-    await writeArtifact(workspace, merged);
+    const files = new FileLabels({ labels: store.labels, home, foreign: [] });
+    const label = await labelOfRelay(record, detail, store);
+    const principal = await principalOfRelay(detail, store);
+    const writer = { principal, audience: OWNER_PRINCIPAL, turn: undefined };
+    const write = (): Promise<void> => writeArtifact(workspace, merged);
+    await files.write(workspace.artifact, Buffer.from(merged), label, writer, write);
   } catch (error) {
     if (!isLasting(error)) throw error;
     return; // likewise if an agent made the folder read-only

@@ -5,13 +5,14 @@ import { isJsonObject, type Json } from "../../model/json.ts";
 import { present } from "../../model/present.ts";
 import { ACTIVE_PROFILE } from "../../model/profile.ts";
 import type { SessionKey } from "../../model/session-key.ts";
-import { type Label, parseTrust } from "../../model/trust.ts";
+import { isUnlabelled, type Label } from "../../model/trust.ts";
 import type { Worker } from "../../model/worker.ts";
 import { agentFor } from "../../personas/lookup.ts";
 import type { EnginePorts } from "./engine-ports.ts";
 import type { KeptRelay, RelayDetail } from "../record/kept-relay.ts";
 import type { RelayRecord } from "../record/record.ts";
 import { ABORT_TOOL } from "./record-ends.ts";
+import { labelOfMessage, labelOfRelay, sessionsIn } from "./relay-label.ts";
 import type { RelayAgent } from "../templates/snapshot.ts";
 import type { RelayChange, RelayStepOrder } from "../../store/store.ts";
 
@@ -46,7 +47,8 @@ export function orderStep(
       sender: record.id,
       content: prompt,
       metadata: { relay: record.id, step, slot, stage },
-      ...present({ cause: detail.cause, principal: detail.principal, label: labelIn(detail) }),
+      ...present({ cause: detail.cause, principal: detail.principal }),
+      ...labelled(labelOfMessage(detail)),
       atMs: clock(),
     },
     dispatch: {
@@ -57,14 +59,12 @@ export function orderStep(
       ...(detail.permissions === undefined ? {} : { permissions: withFolder(detail.permissions, record) }),
     },
     worker: { ...worker },
-    trust: sourcesOf(record, detail),
+    trust: sessionsIn(record, detail),
   };
 }
 
-function labelIn({ label }: RelayDetail): Label | undefined {
-  if (label === undefined) return undefined;
-  const { outward: _, ...sets } = parseTrust(label);
-  return sets;
+function labelled(label: Label): { readonly label?: Label } {
+  return isUnlabelled(label) ? {} : { label };
 }
 
 function workerOf(
@@ -91,16 +91,9 @@ function withFolder(permissions: Json, { workspacePath }: RelayRecord): Json {
   return { ...permissions, roots: [...permissions["roots"], workspacePath] };
 }
 
-/** The sessions whose results the step sees. Their trust marks are passed on. */
-function sourcesOf({ steps, leg }: RelayRecord, { session }: RelayDetail): SessionKey[] {
-  const before = steps.filter((step) => step.kind !== "script" && (step.leg === null || step.leg >= leg - 1));
-  const sessions = [session, ...before.map(({ sessionId }) => sessionId as SessionKey | null)];
-  return [...new Set(sessions.filter((key) => key !== undefined && key !== null))];
-}
-
 /** Undefined: no message is wanted. The version makes the id unique, because a resumed relay can end again. */
 export async function endMessage(
-  { id, version, detail, rows }: Pick<KeptRelay, "id" | "version" | "detail" | "rows">,
+  { id, version, record, detail, rows }: Pick<KeptRelay, "id" | "version" | "record" | "detail" | "rows">,
   content: string,
   { store, clock, mintId }: Pick<EnginePorts, "store" | "clock" | "mintId">,
 ): Promise<RelayChange["tell"]> {
@@ -118,6 +111,7 @@ export async function endMessage(
       content,
       metadata: { relay: id },
       ...(detail.cause === undefined ? {} : { cause: detail.cause, returns: true }),
+      ...labelled(await labelOfRelay(record, detail, store)), // of steps that ran side by side, each
       atMs: clock(),
     },
     dispatch: {

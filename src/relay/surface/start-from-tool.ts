@@ -7,6 +7,7 @@ import type { RelayId } from "../../model/ids.ts";
 import type { Json } from "../../model/json.ts";
 import { parseSessionKey, type SessionKey } from "../../model/session-key.ts";
 import type { ToolContext } from "../../model/tool.ts";
+import { readTrust } from "../../model/trust.ts";
 import { readWorker, type Worker } from "../../model/worker.ts";
 import { isByOthers } from "../../turns/setup.ts";
 import type { RelayRequest, Relays } from "../relays.ts";
@@ -40,6 +41,7 @@ export async function startFromTool(
   const depth = await depthOf(session, relays);
   await checkOpen(context, relays);
   const [items, stored] = await Promise.all([store.queue.itemsOf(turn), store.sessions.get(session)]);
+  const { outward: _, ...trust } = readTrust(stored?.settings ?? {});
   const { id } = await relays.run({
     cause: await causeOf({ context, items }, ports),
     name,
@@ -55,6 +57,7 @@ export async function startFromTool(
     },
     metadata: { trigger: "agent", call: callKey, depth, contract },
     permissions: boundBy(delegable, isByOthers(items)),
+    label: trust, // also for a relay that goes on after the session is gone
     idempotencyKey: `call:${callKey}`,
     ...budgetOf(budgetUsd, readWorker(stored?.worker)),
   });

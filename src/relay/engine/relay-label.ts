@@ -1,0 +1,40 @@
+/** What a relay holds: what was asked, and what the sessions of its steps have come into contact with. */
+import type { SessionKey } from "../../model/session-key.ts";
+import { OWNER_PRINCIPAL, type Principal } from "../../model/principal.ts";
+import { joinLabels, type Label, NO_LABEL, parseTrust, readTrust } from "../../model/trust.ts";
+import type { RelayDetail } from "../record/kept-relay.ts";
+import type { RelayRecord } from "../record/record.ts";
+import type { Store } from "../../store/store.ts";
+
+/** Sessions whose words are in the artifact or in a prompt: of whoever started the relay, and of all its steps so far. */
+export function sessionsIn({ steps }: RelayRecord, { session }: RelayDetail): SessionKey[] {
+  const sessions = [session, ...steps.map(({ sessionId }) => sessionId as SessionKey | null)];
+  return [...new Set(sessions.filter((key) => key !== undefined && key !== null))];
+}
+
+/** Of the message that the relay was started with. */
+export function labelOfMessage({ label }: RelayDetail): Label {
+  const { outward: _, ...sets } = parseTrust(label);
+  return sets;
+}
+
+/** Of the artifact, and of everything else that comes out of a relay. */
+export async function labelOfRelay(
+  record: RelayRecord,
+  detail: RelayDetail,
+  { sessions }: Pick<Store, "sessions">,
+): Promise<Label> {
+  const labels = sessionsIn(record, detail).map(async (key): Promise<Label> => {
+    const { outward: _, ...sets } = readTrust((await sessions.get(key))?.settings ?? {});
+    return sets;
+  });
+  return joinLabels(NO_LABEL, labelOfMessage(detail), ...(await Promise.all(labels)));
+}
+
+export async function principalOfRelay(
+  { principal, cause }: RelayDetail,
+  { events }: Pick<Store, "events">,
+): Promise<Principal> {
+  const caused = cause === undefined ? undefined : await events.get(cause);
+  return principal ?? caused?.principal ?? OWNER_PRINCIPAL;
+}
