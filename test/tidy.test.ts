@@ -17,7 +17,18 @@ const PORTS = ["model", "programs", "patterns", "config", "store", "agents", "ch
 const PIPELINE = ["personas", "events", "routing", "queue", "turns", "delivery"];
 /** What every feature may use: the ports, the steps of the pipeline, and what features are made of. */
 const BELOW_FEATURES = [...PORTS, ...PIPELINE, "intake", "feature", "client"];
-const FEATURES = ["search", "delegation", "relay", "team", "hooks", "insight", "keep", "plugins", "access"];
+const FEATURES = [
+  "search",
+  "delegation",
+  "relay",
+  "team",
+  "hooks",
+  "insight",
+  "keep",
+  "plugins",
+  "access",
+  "people",
+];
 
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   model: [],
@@ -46,6 +57,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   insight: [...BELOW_FEATURES, "delegation", "relay", "hooks", "search"],
   keep: BELOW_FEATURES,
   access: BELOW_FEATURES,
+  people: [...BELOW_FEATURES, "keep"],
   "channels/*": BELOW_FEATURES,
   runtime: [...BELOW_FEATURES, ...FEATURES],
   doctor: [...BELOW_FEATURES, "insight", "runtime"],

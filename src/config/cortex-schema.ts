@@ -170,7 +170,7 @@ const permissions = z
   .describe("Permissions.");
 
 /** The same, where nothing is said of what is not narrowed. */
-const narrowedPermissions = z
+export const narrowedPermissions = z
   .strictObject({
     tools: z
       .strictObject({

@@ -3,10 +3,11 @@ import { statfsSync, statSync } from "node:fs";
 
 import { DAY_MS } from "../model/durations.ts";
 import { CortexError } from "../model/errors.ts";
+import type { Principal } from "../model/principal.ts";
 import { rewriteDatabase } from "../store/sqlite/copy-database.ts";
 import { forgetFiles } from "../store/kept-files.ts";
 import { openSqliteStore } from "../store/sqlite/sqlite-store.ts";
-import { PRUNE_KINDS, type PruneKind, type Store } from "../store/store.ts";
+import { PRUNE_KINDS, type PruneKind, type PruneRequest, type Store } from "../store/store.ts";
 import { attachmentsFolder, databasePath } from "../config/home.ts";
 import { openLedger } from "../client/ledger.ts";
 
@@ -24,16 +25,34 @@ export type OnPruned = (kind: PruneKind, pruned: number) => void;
 
 /** Prunes in steps. If interrupted, completed steps remain and the next run continues. */
 export async function pruneStore(
-  store: Pick<Store, "prune" | "forgetPruned" | "events">,
+  store: PrunedStore,
   { home, beforeMs, nowMs }: { readonly home: string; readonly beforeMs: number; readonly nowMs: number },
   onPruned: OnPruned = () => {},
 ): Promise<Pruned> {
   checkCutoff(beforeMs, nowMs);
+  return pruneMatching(store, { home, beforeMs, nowMs }, onPruned);
+}
+
+/** Prunes what was said on the authority of some people, however young, and what was answered. */
+export function prunePeople(
+  store: PrunedStore,
+  { home, principals, nowMs }: { home: string; principals: readonly Principal[]; nowMs: number },
+): Promise<Pruned> {
+  return pruneMatching(store, { home, principals, beforeMs: nowMs + 1, nowMs }, () => {});
+}
+
+type PrunedStore = Pick<Store, "prune" | "forgetPruned" | "events">;
+
+async function pruneMatching(
+  store: PrunedStore,
+  { home, nowMs, ...which }: Pick<PruneRequest, "beforeMs" | "principals"> & { home: string; nowMs: number },
+  onPruned: OnPruned,
+): Promise<Pruned> {
   const pruned: Record<PruneKind, number> = { turns: 0, events: 0, deliveries: 0, approvals: 0, relays: 0 };
   for (const kind of PRUNE_KINDS) {
     let after: number | undefined;
     do {
-      const step = await store.prune(kind, { beforeMs, after, max: STEP_ROWS });
+      const step = await store.prune(kind, { ...which, after, max: STEP_ROWS });
       pruned[kind] += step.pruned;
       onPruned(kind, pruned[kind]);
       after = step.next;

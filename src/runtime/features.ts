@@ -7,6 +7,7 @@ import type { Feature } from "../feature/feature.ts";
 import { hooks } from "../hooks/feature.ts";
 import { insight } from "../insight/feature.ts";
 import { keep } from "../keep/feature.ts";
+import { people } from "../people/feature.ts";
 import { plugins } from "../plugins/feature.ts";
 import { relay } from "../relay/feature.ts";
 import { search } from "../search/feature.ts";
@@ -22,6 +23,7 @@ export const FEATURES: readonly Feature[] = [
   hooks,
   insight,
   keep,
+  people,
   access,
   timer,
   files,

@@ -1,3 +1,5 @@
+import type { Principal } from "../model/principal.ts";
+
 /** How much can be pruned. */
 export type Prunable = Readonly<Record<PruneKind, number>> & {
   /** Approximate size of the content. */
@@ -13,6 +15,8 @@ export interface PruneRequest {
   readonly beforeMs: number;
   /** `next` of the previous step. */
   readonly after?: number | undefined;
+  /** Only what was said on the authority of these, and what was answered. Absent: everybody. */
+  readonly principals?: readonly Principal[];
   /** Maximum number in this step. */
   readonly max: number;
 }

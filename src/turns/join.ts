@@ -15,7 +15,6 @@ import { CortexError } from "../model/errors.ts";
 import { HOOK_ADAPTER, splitEventId } from "../model/event.ts";
 import { canonicalJson } from "../model/json.ts";
 import type { Message, UserBody } from "../model/message.ts";
-import { isOwner } from "../model/principal.ts";
 import { answeredMessage, stampOf } from "../model/stamp.ts";
 import { MAX_PAGE, type QueueItem, type Store } from "../store/store.ts";
 import type { TurnJournal } from "./journal.ts";
@@ -46,11 +45,10 @@ export async function joinWaiting(
   const [first] = items;
   if (first === undefined || journal.isBegun || claim.abort !== undefined) return true;
   for (let reads = 0; reads < MAX_READS; reads++) {
-    const [gathered, unseen] = await Promise.all([
+    const [gathered, dropped] = await Promise.all([
       gather(first, ports),
       store.queue.unseenDrops(claim.lease.session, { limit: MAX_PAGE, principal: first.event.principal }),
     ]);
-    const dropped = unseen.filter((item) => mayBeTold(item, first));
     if (gathered.length === 1 && dropped.length === 0) return true;
     // The turn is told their words, which may be anyone's.
     await labelSession(claim.lease.session, labelOfMessages([...gathered, ...dropped]), store);
@@ -61,11 +59,6 @@ export async function joinWaiting(
     return true;
   }
   return true;
-}
-
-/** People are told of their own messages, and the owner of all. */
-function mayBeTold({ event }: QueueItem, { event: { principal } }: QueueItem): boolean {
-  return isOwner(principal) || event.principal === principal;
 }
 
 function gather(first: QueueItem, { store, clock }: JoinPorts): Promise<readonly QueueItem[]> {

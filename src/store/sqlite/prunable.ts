@@ -38,14 +38,16 @@ export function keptTurns(sessions: string): string {
 /** Dropped from a full queue, and the next turn has not been told yet: see `queue.unseenDrops`. `i` is the item. */
 const UNSEEN = "(i.state = 'dropped' and i.policy = 'summarize' and i.turn is null)";
 
-/** The item, or a hook's late text for its event, may still be read. `i` is the item. */
-const WANTED = `(i.settled_ms is null or (i.state = 'dead' and not ${IS_TOLD}) or ${UNSEEN})`;
+/** The item, or a hook's late text for its event, may still be read. Of people who are forgotten, no more than must. */
+const WANTED = `(i.settled_ms is null
+  or (@principals is null and ((i.state = 'dead' and not ${IS_TOLD}) or ${UNSEEN})))`;
 
 /** Conditions on the rows of each table; the query adds the position to continue after. */
 export const PRUNABLE = {
   /** Except kept turns. A turn whose answer is not delivered yet stays, or it could not be sent again. */
   turns: `t.completed_ms < @beforeMs and t.pruned_ms is null
-    and not exists (select 1 from delivery d where d.turn = t.key and (d.settled_ms is null or d.state = 'dead'))`,
+    and not exists (select 1 from delivery d where d.turn = t.key 
+                      and (d.settled_ms is null or (d.state = 'dead' and @principals is null)))`,
 
   /** An answer's event is pruned after its turn. Events that a session still has to be told of stay. */
   events: `e.received_ms < @beforeMs and e.pruned_ms is null
@@ -53,7 +55,7 @@ export const PRUNABLE = {
     and not exists (select 1 from dispatch d join item i on i.key = d.item where d.event = e.seq and ${WANTED})
     and not exists (select 1 from unjudged u where u.event = e.seq)`,
 
-  deliveries: `d.settled_ms < @beforeMs and d.state <> 'dead'
+  deliveries: `d.settled_ms < @beforeMs and (d.state <> 'dead' or @principals is not null)
     and (d.content is not null or exists (select 1 from chunk c where c.delivery = d.key and c.content <> ''))`,
 
   approvals: `a.asked_ms < @beforeMs and a.state <> 'open'
@@ -64,4 +66,23 @@ export const PRUNABLE = {
   relays: `r.ended_ms < @beforeMs and r.archived = 1
     and (r.record ->> 'userMessage' <> ''
          or exists (select 1 from relay_step p where p.relay = r.key and p.record ->> 'input' <> ''))`,
+} as const;
+
+/** Who said an event: stored before there were principals, whoever has the identity. */
+const SPEAKER = "coalesce(e.principal, 'guest:' || e.channel || ':' || e.sender)";
+
+const isByOne = (speaker: string): string =>
+  `(@principals is null or ${speaker} in (select value from json_each(@principals)))`;
+
+const ofTurn = (turn: string): string =>
+  `(select coalesce(own.principal, (select ${SPEAKER} from event e where e.seq = own.source))
+    from turn own where own.key = ${turn})`;
+
+/** Restricts the conditions above to what was said on the authority of some, and what was answered. */
+export const SAID_BY = {
+  turns: isByOne(ofTurn("t.key")),
+  events: isByOne(SPEAKER),
+  deliveries: isByOne(ofTurn("d.turn")),
+  approvals: isByOne(`(select ${SPEAKER} from run r join event e on e.seq = r.source where r.key = a.run)`),
+  relays: isByOne(`(select ${SPEAKER} from event e where e.id = r.detail ->> '$.cause')`),
 } as const;

@@ -6,14 +6,16 @@ import { canonicalJson } from "../../model/json.ts";
 import type { PruneKind } from "../store.ts";
 import { firstKey, lastKey } from "./keys.ts";
 import { operation } from "./operation.ts";
-import { KEPT_TURNS, keptTurns, PRUNABLE, USED_SINCE } from "./prunable.ts";
+import { KEPT_TURNS, keptTurns, PRUNABLE, SAID_BY, USED_SINCE } from "./prunable.ts";
 import { required } from "./row.ts";
-import { number, record, text } from "./wire.ts";
+import { number, record, text, textOrNull } from "./wire.ts";
 
 interface Asked {
   readonly beforeMs: number;
   readonly after: number;
   readonly max: number;
+  /** As JSON. Null: everybody. */
+  readonly principals: string | null;
 }
 
 interface Pruner {
@@ -23,21 +25,24 @@ interface Pruner {
 }
 
 /** One step. */
-export const prune = operation(record({ kind: text, beforeMs: number, after: number, max: number }), (db) => {
-  const pruners: Readonly<Record<PruneKind, Pruner>> = {
-    turns: pruneTurns(db),
-    events: pruneEvents(db),
-    deliveries: pruneDeliveries(db),
-    approvals: pruneApprovals(db),
-    relays: pruneRelays(db),
-  };
-  return ({ kind, ...asked }, { nowMs }): { pruned: number; next: number | null } => {
-    const { find, prune } = pruners[kind as PruneKind];
-    const keys = find(asked, nowMs);
-    writingOver(db, () => keys.forEach((key) => prune(key, nowMs)));
-    return { pruned: keys.length, next: keys.length < asked.max ? null : keys.at(-1)! };
-  };
-});
+export const prune = operation(
+  record({ kind: text, beforeMs: number, after: number, max: number, principals: textOrNull }),
+  (db) => {
+    const pruners: Readonly<Record<PruneKind, Pruner>> = {
+      turns: pruneTurns(db),
+      events: pruneEvents(db),
+      deliveries: pruneDeliveries(db),
+      approvals: pruneApprovals(db),
+      relays: pruneRelays(db),
+    };
+    return ({ kind, ...asked }, { nowMs }): { pruned: number; next: number | null } => {
+      const { find, prune } = pruners[kind as PruneKind];
+      const keys = find(asked, nowMs);
+      writingOver(db, () => keys.forEach((key) => prune(key, nowMs)));
+      return { pruned: keys.length, next: keys.length < asked.max ? null : keys.at(-1)! };
+    };
+  },
+);
 
 /** Pages of the index that a step rewrites: a few milliseconds of the writer. */
 const MERGED_PAGES = 64;
@@ -85,7 +90,7 @@ function pruneTurns(db: Database): Pruner {
     .pluck();
   const find = db
     .prepare<[Asked], number>(
-      `select t.key from turn t where t.key > @after and ${PRUNABLE.turns} order by t.key limit @max`,
+      `select t.key from turn t where t.key > @after and ${PRUNABLE.turns} and ${SAID_BY.turns} order by t.key limit @max`,
     )
     .pluck();
   const emptyMessages = db.prepare("update message set content = '', body = null where key between ? and ?");
@@ -126,10 +131,10 @@ function pruneTurns(db: Database): Pruner {
     },
   };
 
-  function findUnkept({ beforeMs, after, max }: Asked, isKept: ReadonlySet<number>): number[] {
+  function findUnkept({ after, max, ...asked }: Asked, isKept: ReadonlySet<number>): number[] {
     const found: number[] = [];
     for (let place = after; ;) {
-      const keys = find.all({ beforeMs, after: place, max });
+      const keys = find.all({ ...asked, after: place, max });
       found.push(...keys.filter((key) => !isKept.has(key)).slice(0, max - found.length));
       if (keys.length < max || found.length === max) return found;
       place = keys.at(-1)!;
@@ -141,7 +146,7 @@ function pruneTurns(db: Database): Pruner {
 function pruneEvents(db: Database): Pruner {
   const find = db.prepare<[Asked], number>(
     `select e.seq from event e left join turn t on t.key = e.message / 65536
-     where e.seq > @after and ${PRUNABLE.events} and (e.message is null or t.pruned_ms is not null)
+     where e.seq > @after and ${PRUNABLE.events} and ${SAID_BY.events} and (e.message is null or t.pruned_ms is not null)
      order by e.seq limit @max`,
   );
   const empty = db.prepare(
@@ -176,7 +181,7 @@ function pruneEvents(db: Database): Pruner {
 
 function pruneDeliveries(db: Database): Pruner {
   const find = db.prepare<[Asked], number>(
-    `select d.key from delivery d where d.key > @after and ${PRUNABLE.deliveries} order by d.key limit @max`,
+    `select d.key from delivery d where d.key > @after and ${PRUNABLE.deliveries} and ${SAID_BY.deliveries} order by d.key limit @max`,
   );
   const empty = db.prepare(`update delivery set content = null, ${gone("error")} where key = ?`);
   const emptyChunks = db.prepare("update chunk set content = '' where delivery = ?");
@@ -192,7 +197,7 @@ function pruneDeliveries(db: Database): Pruner {
 /** The tool, the decision and who made it stay. */
 function pruneApprovals(db: Database): Pruner {
   const find = db.prepare<[Asked], number>(
-    `select a.key from approval a where a.key > @after and ${PRUNABLE.approvals} order by a.key limit @max`,
+    `select a.key from approval a where a.key > @after and ${PRUNABLE.approvals} and ${SAID_BY.approvals} order by a.key limit @max`,
   );
   const empty = db.prepare(
     `update approval set request = json_remove(request, '$.args', '$.reason', '$.question', '$.options'),
@@ -205,7 +210,7 @@ function pruneApprovals(db: Database): Pruner {
 /** Steps, their outcomes and costs stay. */
 function pruneRelays(db: Database): Pruner {
   const find = db.prepare<[Asked], number>(
-    `select r.key from relay r where r.key > @after and ${PRUNABLE.relays} order by r.key limit @max`,
+    `select r.key from relay r where r.key > @after and ${PRUNABLE.relays} and ${SAID_BY.relays} order by r.key limit @max`,
   );
   const read = db.prepare<[number], string>("select record from relay where key = ?").pluck();
   const write = db.prepare(

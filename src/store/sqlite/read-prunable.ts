@@ -14,7 +14,7 @@ export function readPrunable(db: Database, beforeMs: number): Prunable {
   const turns = `${KEPT_TURNS}, old (key) as materialized (
       select t.key from turn t where ${PRUNABLE.turns} and t.key not in (select key from kept))`;
   return db
-    .prepare<[{ beforeMs: number }], Prunable>(
+    .prepare<[{ beforeMs: number; principals: null }], Prunable>(
       `${turns}
        select (select count(*) from old) as turns,
          (select count(*) from event e where ${PRUNABLE.events}
@@ -32,5 +32,5 @@ export function readPrunable(db: Database, beforeMs: number): Prunable {
          + (select coalesce(sum(octet_length(c.content)), 0) from delivery d join chunk c on c.delivery = d.key
               where ${PRUNABLE.deliveries}) as bytes`,
     )
-    .get({ beforeMs })!;
+    .get({ beforeMs, principals: null })!;
 }

@@ -191,8 +191,9 @@ export class SqliteStore implements Store {
     return this.#ledger.prunable(beforeMs);
   }
 
-  async prune(kind: PruneKind, { beforeMs, after = 0, max }: PruneRequest): Promise<PruneStep> {
-    const input = { kind, beforeMs, after, max: checkCount(max) };
+  async prune(kind: PruneKind, { beforeMs, after = 0, max, principals }: PruneRequest): Promise<PruneStep> {
+    const of = principals === undefined ? null : encode.encodeJson([...principals], "The people");
+    const input = { kind, beforeMs, after, max: checkCount(max), principals: of };
     const { pruned, next } = await this.#writer.call("prune", input);
     return { pruned, next: next ?? undefined };
   }

@@ -1,0 +1,3 @@
+import type { Role } from "../model/person.ts";
+
+export const DEFAULT_NEW_ROLE: Role = "member";
