@@ -468,7 +468,7 @@ describe("with a server", () => {
     });
   });
 
-  test("why names the pairing that a stranger's message lacks", async () => {
+  test("why says how to add the stranger whom a message is from", async () => {
     const event = {
       adapter: "telegram",
       sourceId: "guest-1",
@@ -479,7 +479,7 @@ describe("with a server", () => {
     expect(await fetchJson(home, "/api/events", event)).toMatchObject({ eventId: "telegram:guest-1" });
     await expect
       .poll(async () => (await run(home, ["why", "telegram:guest-1"])).out, PATIENT)
-      .toContain('add {"channel":"telegram","sender":"4711"} to channels.paired in config/cortex.json');
+      .toContain("run `cortex people add <id> --identity telegram:4711`");
   });
 
   test("why says what a command was answered, and not that nothing was made of it", async () => {

@@ -47,6 +47,7 @@ export const SECTIONS: readonly Section[] = [
       ["sub-agents.md", "run workers as separate processes"],
       ["approvals.md", "approve tool calls and answer questions"],
       ["sandbox.md", "isolate the commands of agents"],
+      ["people.md", "who may talk to your agents, with which rights and limits"],
       ["tokens.md", "give other programs only the access they need; see who decided what"],
       ["plugins.md", "give agents skills and tool hooks of others, pinned by their content"],
       ["limits-and-faults.md", "limit usage and costs; handle model failures"],

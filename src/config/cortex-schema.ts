@@ -531,9 +531,7 @@ export const cortexSchema = z
         paired: z
           .array(paired)
           .max(MAX_PAIRED)
-          .describe(
-            "People who may talk to the agents besides the owner. Messages from anyone else are not answered.",
-          )
+          .describe("People of an older version, taken over once; see `cortex people`.")
           .default([]),
       })
       .describe("Channels by name.")
@@ -579,7 +577,9 @@ export const cortexSchema = z
       .prefault({}),
     dmScope: z
       .enum(["main", "per-peer", "per-channel-peer"])
-      .describe("Session of direct messages: the main one, one per person, or one per person and channel.")
+      .describe(
+        "Session of direct messages: one per person, or one per person and channel. main: yours are in the main session.",
+      )
       .default("main"),
     identityLinks: named(
       z.array(
@@ -587,7 +587,7 @@ export const cortexSchema = z
           error: ({ input }) => `expected channel:peer, got ${quote(input)}`,
         }),
       ),
-      "Peers that are the same person: the person's name, and channel:peer of each.",
+      "Peers of an older version that are the same person, taken over with channels.paired.",
     ).default({}),
   })
   .describe("Cortex configuration.")

@@ -1,6 +1,7 @@
 /** `cortex why`: the path of an event, step by step, with times and reasons. */
 import { explain, type Explanation } from "./why.ts";
 import type { Invocation } from "../feature/command.ts";
+import { identityOf } from "../model/principal.ts";
 import { openLedger } from "../client/ledger.ts";
 import { isPersonPolicy, LIMIT_OF_POLICY } from "../model/person-limits.ts";
 import { count, duration, firstLine, harmless, moment, table } from "../terminal/text.ts";
@@ -113,16 +114,16 @@ function replyOf({ metadata }: NonNullable<Explanation["event"]>): string | unde
   return typeof reply === "string" ? reply : undefined;
 }
 
-/** Only owners, sources and paired people are answered. */
+/** Only the owner, members and sources are answered. */
 function whyNothing(
-  { channel, sender }: NonNullable<Explanation["event"]>,
+  { channel, account, sender }: NonNullable<Explanation["event"]>,
   hooks: readonly HookRun[],
 ): string {
   if (hooks.every(({ fired }) => !fired)) return "no hook fired";
-  const entry = JSON.stringify({ channel, sender });
+  if (sender === null) return `its sender on ${channel} is unknown`;
   return (
-    `${sender ?? "its sender"} on ${channel} is not paired; ` +
-    `to answer such messages, add ${entry} to channels.paired in config/cortex.json`
+    `${sender} on ${channel} is a guest; ` +
+    `to answer such messages, run \`cortex people add <id> --identity ${identityOf({ channel, account: account ?? undefined, sender })}\``
   );
 }
 

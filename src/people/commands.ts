@@ -35,7 +35,7 @@ export const PEOPLE: readonly Command[] = [
       {
         usage: "show <id>",
         about: "Show a person",
-        examples: ["cortex people show ada"],
+        examples: ["cortex people show owner"],
         run: async (given) => (await import("./read-commands.ts")).showPerson(given),
       },
       {
@@ -77,7 +77,7 @@ export const PEOPLE: readonly Command[] = [
       {
         usage: "remove <id>",
         about: "Remove a person; what they said stays",
-        examples: ["cortex people remove ada"],
+        examples: ["cortex people remove bob"],
         run: async (given) => (await import("./change-commands.ts")).removePerson(given),
       },
       {
@@ -94,7 +94,7 @@ export const PEOPLE: readonly Command[] = [
         about: "Print all that is known of a person",
         details:
           "JSON lines: the person, their events, the turns on their behalf, and the files written in these.",
-        examples: ["cortex people export ada > ada.jsonl"],
+        examples: ["cortex people export owner > me.jsonl"],
         run: async (given) => (await import("./export-command.ts")).exportPerson(given),
       },
     ],

@@ -55,12 +55,14 @@ async function* readAll(
 }
 
 /** JSON columns as JSON, without what pages are made with. */
-function toLine({ at: _, ...row }: Row): object {
-  const fields = Object.entries(row).map(([name, value]) =>
-    name.endsWith("_json") && typeof value === "string"
-      ? [name.slice(0, -"_json".length), JSON.parse(value) as unknown]
-      : [name, value],
-  );
+function toLine(row: Row): object {
+  const fields = Object.entries(row)
+    .filter(([name]) => name !== "at")
+    .map(([name, value]) =>
+      name.endsWith("_json") && typeof value === "string"
+        ? [name.slice(0, -"_json".length), JSON.parse(value) as unknown]
+        : [name, value],
+    );
   return Object.fromEntries(fields) as object;
 }
 
