@@ -109,6 +109,21 @@ describe.each(Object.entries(STORES))("%s", (_, open) => {
     expect(await people.add(person("bob", { identities }), by)).toMatchObject({ identities });
   });
 
+  test("the id of a person who was removed is for nobody else, because things are private to it", async () => {
+    await using opened = await open();
+    const { people } = opened.store;
+    const [ada, eve] = [identity("telegram:42"), identity("telegram:666")];
+    await people.add(person("ada", { identities: [ada] }), by);
+    await people.remove("ada", by);
+    for (const identities of [[], [eve]])
+      await expect(people.add(person("ada", { identities }), by)).rejects.toMatchObject({
+        code: "state_conflict",
+      });
+    await people.takeOver([person("ada", { identities: [eve] })]);
+    expect(await people.find(eve)).toMatchObject({ id: "ada-2" });
+    expect(await people.add(person("ada", { identities: [ada] }), by)).toMatchObject({ identities: [ada] });
+  });
+
   test("people of an older configuration are taken over once, and those removed stay removed", async () => {
     await using opened = await open();
     const { people } = opened.store;

@@ -57,6 +57,7 @@ export const addPerson = operation(record({ person: personCodec, by: actorCodec 
     if (known !== undefined && isSame(known, person)) return null; // the same call came before
     if (known !== undefined) return idTaken(person.id);
     if (person.role === "owner") return oneOwner();
+    if (!rows.isFree(person.id, person.identities)) return idOfAnother(person.id);
     if (rows.count() >= MAX_PEOPLE) return tooMany();
     const taken = person.identities.find((identity) => rows.find(identity) !== undefined);
     if (taken !== undefined) return identityTaken(taken, required(rows.find(taken)).id);
@@ -152,7 +153,7 @@ export const takePeopleOver = operation(record({ people: list(personCodec) }), (
 
     function admit(unheld: readonly Identity[], person: PersonInput): null | Refusal {
       if (person.role !== "owner") {
-        const id = rows.freeId(person.id);
+        const id = rows.freeId(person.id, unheld);
         for (const identity of unheld) attribute(identity, personPrincipal(id));
         return rows.insert({ ...person, id, identities: unheld }, moment);
       }
@@ -222,6 +223,20 @@ const preparePeople = oncePerDatabase((db: Database) => {
   ): void =>
     write({ principal: by.principal, kind, object: id, detail: withToken(detail, by.token), atMs: nowMs });
 
+  const findRemoval = db
+    .prepare<[string], string>(
+      "select detail from audit_entry where kind = 'person.remove' and object = ? order by seq desc limit 1",
+    )
+    .pluck();
+  /** What was private to somebody who was removed stays so: only they, by an identity of theirs, get their id again. */
+  const isFree = (id: string, identities: readonly Identity[]): boolean => {
+    if (get.get(id) !== undefined) return false;
+    const removal = findRemoval.get(id);
+    if (removal === undefined) return true;
+    const { identities: had } = parseJson(removal) as { readonly identities: readonly string[] };
+    return identities.some((identity) => had.includes(identity));
+  };
+
   return {
     get: (id: string): KnownPerson | undefined =>
       maybe(get.get(id), (row) => ({ ...row, identities: identitiesOf(row.key) })),
@@ -230,10 +245,12 @@ const preparePeople = oncePerDatabase((db: Database) => {
     isNew: (identity: Identity): boolean => findTakenOver.get(identity) === undefined,
     noteTakenOver: (identity: Identity): void => void noteTakenOver.run(identity),
 
+    isFree,
+
     /** The id, or the id with a number behind it. */
-    freeId(id: string): string {
+    freeId(id: string, identities: readonly Identity[]): string {
       for (let n = 2, free = id; ; n++) {
-        if (get.get(free) === undefined) return free;
+        if (isFree(free, identities)) return free;
         free = `${id.slice(0, 56)}-${n}`; // an id has up to 64 characters
       }
     },
@@ -350,6 +367,14 @@ function idTaken(id: string): Refusal {
     "state_conflict",
     `A person "${id}" exists already`,
     "Choose another id, or change that person.",
+  );
+}
+
+function idOfAnother(id: string): Refusal {
+  return new Refusal(
+    "state_conflict",
+    `"${id}" was the id of a person who was removed`,
+    "Choose another id, so that nobody gets what was private to them; or add them with an identity that they had.",
   );
 }
 
