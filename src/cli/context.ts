@@ -5,7 +5,7 @@ import { openContextSources } from "../runtime/context-sources.ts";
 import type { Invocation } from "../feature/command.ts";
 import { openLedger } from "../client/ledger.ts";
 import type { Printer } from "../terminal/print.ts";
-import { count, firstLine, harmless, indent, table } from "../terminal/text.ts";
+import { count, firstLine, harmless, indent, moment, table } from "../terminal/text.ts";
 
 const MAX_NAME_LENGTH = 60;
 /** Older turns share one line; `--json` prints all of them. */
@@ -39,11 +39,23 @@ function describe(view: ContextView, full: boolean, print: Printer): string {
     ...(counted === tokens ? [] : [["counted", `${number(counted)} tokens, partly counted by the provider`]]),
     ...(view.compactionDue ? [["next", "too long: it is compacted before the next model call"]] : []),
   ]);
+  const labels = view.labels.map(({ label, from, at }) => [label, from, moment(at)]);
   const wrong = view.problems.map(({ path, problem }) => `${path}: ${problem}`);
   const texts = full ? view.parts.filter(({ text }) => text !== "").map((part) => textOf(part, print)) : [];
-  return [facts, table([...groups, total]), ...(wrong.length === 0 ? [] : [wrong.join("\n")]), ...texts].join(
-    "\n\n",
-  );
+  const origins =
+    labels.length === 0 ? [] : [table([["LABEL", "FROM", "SINCE"], ...labels].map(harmlessRow))];
+  return [
+    facts,
+    table([...groups, total]),
+    ...origins,
+    ...(wrong.length === 0 ? [] : [wrong.join("\n")]),
+    ...texts,
+  ].join("\n\n");
+}
+
+/** Names of files and events are others' words. */
+function harmlessRow(row: readonly string[]): string[] {
+  return row.map(harmless);
 }
 
 function groupRows(kind: Part["kind"], tokens: number, parts: readonly Part[], print: Printer): string[][] {

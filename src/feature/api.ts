@@ -86,6 +86,12 @@ export const Labels = z.object({
     .array(z.string())
     .describe("Tools that one of its authors may not use; `!Read,Grep`: all but these."),
 });
+export const LabelOrigin = z.object({
+  label: z.string().describe("Such as `untrusted: person:ada`."),
+  from: z.string().describe("What brought it first: an event, a tool, a file, a session."),
+  turnId: z.string().nullable().describe("The turn in which it came."),
+  at: time,
+});
 const Session = z.object({
   key: z.string(),
   agent: z.string(),
@@ -192,6 +198,7 @@ const SessionContext = z.object({
       text: z.string().optional(),
     }),
   ),
+  labels: z.array(LabelOrigin).describe("The label of the session, and where each name of it came from."),
   problems: z
     .array(z.object({ path: z.string(), problem: z.string(), isLeftOut: z.boolean() }))
     .describe("Problems of skills and plugins."),

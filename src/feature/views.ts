@@ -4,12 +4,15 @@
  */
 import type { AgentConfig, Config, PersonaConfig } from "../config/config.ts";
 import { placeKindOf } from "../model/event.ts";
+import { labelNames } from "../model/label-names.ts";
+import { describeOrigin } from "../model/label-origin.ts";
 import { endedAtLimit, type Message, type ToolCall } from "../model/message.ts";
 import type { Profile } from "../model/profile.ts";
 import { answerText } from "../model/reply-tool.ts";
 import { type Label, marksOf, readTrust } from "../model/trust.ts";
 import { readWorker } from "../model/worker.ts";
 import type {
+  KeptOrigin,
   DeadLetter,
   DeliveryTarget,
   EventDispatch,
@@ -91,6 +94,16 @@ export function dispatchView(dispatch: EventDispatch) {
 /** Whose words it holds, to whom it is private, and which tools some author may not use. */
 export function labelView({ untrusted, private: readers, denied }: Label) {
   return { untrusted: [...untrusted], private: [...readers], denied: [...denied] };
+}
+
+/** A name in the label of a session, and what brought it first. */
+export function originView({ kind, name, origin, atMs }: KeptOrigin) {
+  return {
+    label: labelNames({ [kind]: name === "" ? true : name })[0]!,
+    from: describeOrigin(origin),
+    turnId: origin.turn ?? null,
+    at: isoTime(atMs),
+  };
 }
 
 export function sessionView(session: StoredSession) {

@@ -14,7 +14,8 @@ import { readWorker } from "../model/worker.ts";
 import type { Setup } from "../personas/lookup.ts";
 import { permissionsOf } from "../personas/permissions.ts";
 import { type Skills, skillsOf } from "../personas/skills.ts";
-import type { Journal, Ledger, QueueItem, StoredSession } from "../store/store.ts";
+import { originView } from "../feature/views.ts";
+import type { Journal, KeptOrigin, Ledger, QueueItem, StoredSession } from "../store/store.ts";
 import { asWorker, hasTool, narrowedAs, narrowedBy, setupOf } from "../turns/setup.ts";
 import { CONTEXT_KINDS, type ContextPart, explainContext } from "../turns/context.ts";
 import type { Pinned } from "../turns/journal.ts";
@@ -41,6 +42,7 @@ interface ContextReading {
   readonly profile: Profile;
   readonly window: number | undefined;
   readonly parts: readonly ContextPart[];
+  readonly origins: readonly KeptOrigin[];
   /** Tokens, partly as counted by the provider. */
   readonly counted: number;
   readonly isLong: boolean;
@@ -80,12 +82,14 @@ export async function readContext(key: SessionKey, sources: ContextInput): Promi
   const current = { messages, toolCalls: journal?.toolCalls ?? [] };
   const given = { tools, thread, current };
   const used = pinned === undefined ? system : asPinned(pinned.system, system);
+  const origins = await ledger.sessions.labelOrigins(key);
   const load = measure({ ...given, system: used.text });
   return {
     session,
     profile,
     window,
     parts: explainContext({ ...given, system: used }),
+    origins,
     counted: load.tokens,
     isLong: isPartial(thread) || (window !== undefined && load.tokens > window * FULL_SHARE),
     skills,
@@ -143,7 +147,7 @@ const MAX_NAME_LENGTH = 80;
 
 /** Used by the HTTP API and `--json`. With `full`, includes the texts. */
 export function contextView(reading: ContextReading, { full }: { readonly full: boolean }) {
-  const { session, profile, window, parts, counted, isLong, skills } = reading;
+  const { session, profile, window, parts, origins, counted, isLong, skills } = reading;
   const tokens = parts.reduce((sum, part) => sum + part.tokens, 0);
   return {
     session: session.key,
@@ -164,6 +168,7 @@ export function contextView(reading: ContextReading, { full }: { readonly full: 
       tokens: parts.filter((part) => part.kind === kind).reduce((sum, part) => sum + part.tokens, 0),
     })),
     parts: full ? parts.map(fullPartView) : parts.map(partView),
+    labels: origins.map(originView),
     problems: skills.problems.map(({ path, problem, isLeftOut }) => ({ path, problem, isLeftOut })),
   };
 }

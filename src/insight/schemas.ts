@@ -1,7 +1,7 @@
 /** The API schemas of health, costs, agents, personas and traces. */
 import { z } from "zod";
 
-import { Delivery, Dispatch, Event, ITEM_STATES, Run, time, Usage } from "../feature/api.ts";
+import { Delivery, Dispatch, Event, ITEM_STATES, LabelOrigin, Run, time, Usage } from "../feature/api.ts";
 import { RUN_STATES } from "../feature/requests.ts";
 import { HookRun } from "../hooks/surface/schemas.ts";
 import { QUEUE_MODES } from "../model/queue-mode.ts";
@@ -84,6 +84,7 @@ const Explanation = z.object({
         }),
       ),
       deliveries: z.array(Delivery),
+      labels: z.array(LabelOrigin).describe("What it brought into the label of its session."),
       timing: z
         .array(
           z.object({

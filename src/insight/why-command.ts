@@ -238,7 +238,9 @@ function waitOf({ turnId, waitsFor }: Item): string {
   return ` for turn ${waitsFor.turnId} of its session${failed}`;
 }
 
-function* turnSteps({ id, turn, deliveries, hooks, dispatches }: Turn): Generator<Step> {
+function* turnSteps({ id, turn, deliveries, hooks, dispatches, labels }: Turn): Generator<Step> {
+  for (const { label, from, at } of labels)
+    yield { at, what: `the session got the label ${label}, from ${from}` };
   if (turn !== null) {
     const { model, provider, costUsd, toolCalls } = turn;
     const status = turn.limitReached ? "ended at a limit," : turn.status;

@@ -14,7 +14,7 @@ import type { Pinned } from "../turns/journal.ts";
 import { hookRunView } from "../hooks/surface/views.ts";
 import { findStartedWith, keyOfHook } from "../relay/record/keys.ts";
 import { stageTimes } from "./timing.ts";
-import { deliveryView, dispatchView, eventView, isoTime, runView } from "../feature/views.ts";
+import { deliveryView, dispatchView, eventView, isoTime, originView, runView } from "../feature/views.ts";
 
 export type Explanation = Awaited<ReturnType<typeof explain>>;
 
@@ -163,6 +163,8 @@ async function explainTurn(ledger: Ledger, id: TurnId, spans: Spans | undefined)
   const run = runs.at(-1);
   const hooks = item === undefined ? [] : await ledger.hooks.ofEvent(item.event.id);
   const times = { item, hooks, run, turn: content?.turn, deliveries };
+  const session = item?.session ?? content?.turn.session;
+  const origins = session === undefined ? [] : await ledger.sessions.labelOrigins(session);
   return {
     id,
     /** The hooks that judged its answer, and its dispatches. */
@@ -173,6 +175,8 @@ async function explainTurn(ledger: Ledger, id: TurnId, spans: Spans | undefined)
     items: items.map((item) => ({ id: item.id, eventId: item.event.id, state: item.state })),
     runs: await Promise.all(runs.map((run) => explainRun(run, ledger))),
     deliveries: deliveries.map(deliveryView),
+    /** What it brought into the label of its session. */
+    labels: origins.filter(({ origin }) => origin.turn === id).map(originView),
     timing: stageTimes(times, spans?.read(id) ?? (run && (await ledger.runs.readJournal(run.id)).timing)),
   };
 }

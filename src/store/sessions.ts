@@ -1,5 +1,6 @@
 import type { AgentId, PersonaId, RunId, TurnId } from "../model/ids.ts";
 import type { Json } from "../model/json.ts";
+import type { LabelOrigin } from "../model/label-origin.ts";
 import type { SessionKey } from "../model/session-key.ts";
 import type { Actor } from "./audit.ts";
 import type { ListOptions, Listed } from "./list.ts";
@@ -18,6 +19,20 @@ export interface SessionReads {
   children(session: SessionKey, options?: { limit?: number }): Promise<StoredSession[]>;
   /** The session that opened it, the one that opened that, and so on. */
   ancestors(session: SessionKey): Promise<StoredSession[]>;
+
+  /**
+   * Where each name in the label of a session came from, in the order in which they came. Names from before this was
+   * recorded are missing.
+   */
+  labelOrigins(session: SessionKey): Promise<KeptOrigin[]>;
+}
+
+export interface KeptOrigin {
+  readonly kind: "untrusted" | "private" | "denied" | "outward";
+  /** Empty for `outward`. */
+  readonly name: string;
+  readonly origin: LabelOrigin;
+  readonly atMs: number;
 }
 
 export interface SessionStore extends SessionReads {
@@ -45,12 +60,16 @@ export interface SessionStore extends SessionReads {
   /**
    * Merges into the settings of a session: null removes a field, objects merge field by field. An unknown session is
    * `session_unknown`, or is created with no head if `create` is given. Clearing a trust mark is audited as a decision
-   * of `by`.
+   * of `by`. Where a name that is added to the label came from is kept from the first of `origins` that has it.
    */
   configure(
     session: SessionKey,
     settings: Settings,
-    options?: { create?: { readonly agent: AgentId; readonly persona: PersonaId }; by?: Actor },
+    options?: {
+      create?: { readonly agent: AgentId; readonly persona: PersonaId };
+      by?: Actor;
+      origins?: readonly Pick<KeptOrigin, "kind" | "name" | "origin">[];
+    },
   ): Promise<void>;
 }
 

@@ -14,6 +14,7 @@ import type { CallBlock, ToolStatus } from "../model/message.ts";
 import type { FileDigest, Request } from "../model/request.ts";
 import type { Proposal, Tool, ToolContext, ToolOutcome, ToolResult } from "../model/tool.ts";
 import { canonicalToolName, canonicalToolParams } from "../model/tool-aliases.ts";
+import { truncate } from "../model/truncate.ts";
 import type { ToolHooks } from "../model/tool-hook.ts";
 import {
   isWithin,
@@ -154,9 +155,22 @@ async function trustOfSession({ work, ports }: CallingRun): Promise<Trust> {
 }
 
 /** Records what the session has come into contact with. */
-function label(brought: Label & Partial<Trust>, { work, ports }: CallingRun): Promise<void> {
-  return labelSession(work.claim.lease.session, brought, ports.store);
+function label(
+  brought: Label & Partial<Trust>,
+  { call }: Pick<Step, "call">,
+  { work: { claim }, ports }: CallingRun,
+): Promise<void> {
+  const { path } = isObject(call.arguments) ? (call.arguments as { readonly path?: Json }) : {};
+  const origin = {
+    turn: claim.turn,
+    tool: canonicalToolName(call.name),
+    ...(typeof path === "string" ? { path: truncate(ports.redact(path), MAX_PATH_LENGTH) } : {}),
+  };
+  return labelSession(claim.lease.session, [{ label: brought, origin }], ports.store);
 }
+
+/** Of a file that a call names, beside a label. */
+const MAX_PATH_LENGTH = 300;
 
 interface Step {
   readonly call: CallBlock;
@@ -207,7 +221,7 @@ async function goOn(step: Step, run: CallingRun): Promise<CallOutcome> {
       });
       if (change !== undefined)
         return askAgain({ ...step, tool }, { asked, approval, proposal, change }, run);
-      await label(broughtBefore(tool, codeModeOf(run), asked.notes), run);
+      await label(broughtBefore(tool, codeModeOf(run), asked.notes), step, run);
       const isFirst = await ports.store.approvals.use(work.claim.lease, work.claim.run, asked.approval);
       const approved = {
         params: resolved.args,
@@ -276,7 +290,7 @@ async function begin(step: KnownStep, run: CallingRun): Promise<CallOutcome> {
   const judgement = await judgeCall(tool, params, contextOf(step, run), gateOf(step, run));
   if (run.signal.aborted) return { kind: "park" };
   if (judgement.kind === "refuse") {
-    await label(judgement.brings, run);
+    await label(judgement.brings, step, run);
     return finish("error", refused(judgement.reason), step, run);
   }
   if (judgement.kind === "ask") {
@@ -286,7 +300,7 @@ async function begin(step: KnownStep, run: CallingRun): Promise<CallOutcome> {
     await journal.startCall(call, ordinal, clock());
     return wait({ ordinal, callId: call.id, kind: "approval", detail: asked as unknown as Json }, run);
   }
-  await Promise.all([journal.startCall(call, ordinal, clock()), label(judgement.brings, run)]);
+  await Promise.all([journal.startCall(call, ordinal, clock()), label(judgement.brings, step, run)]);
   const agreed = judgement.isGuarded === true ? [] : undefined;
   return make(step, { ...judgement, agreed, mayLead: judgement.isLed !== true }, run);
 }
@@ -353,7 +367,7 @@ async function make(
     await run.work.labels.keepOutput(context, everything);
     return finish("error", withheld(result, context.confinedTo), step, run);
   }
-  await label(brought, run); // before the model reads it
+  await label(brought, step, run); // before the model reads it
   await run.work.labels.keepOutput(context, everything);
   const text = [result.text, ...notes, ...added].join("\n\n");
   const found = mayLead ? result : withoutLeads(result);

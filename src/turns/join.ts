@@ -21,7 +21,7 @@ import type { TurnJournal } from "./journal.ts";
 import { memoryOf, withMemory } from "./memory.ts";
 import type { RunWork } from "./prepare.ts";
 import { toQuery } from "./query.ts";
-import { labelOfMessages, labelSession } from "./setup.ts";
+import { labelSession, labelsOfMessages } from "./setup.ts";
 import type { TurnPorts } from "./turn-ports.ts";
 
 type JoiningTurn = Pick<RunWork, "claim" | "journal" | "items">;
@@ -51,7 +51,7 @@ export async function joinWaiting(
     ]);
     if (gathered.length === 1 && dropped.length === 0) return true;
     // The turn is told their words, which may be anyone's.
-    await labelSession(claim.lease.session, labelOfMessages([...gathered, ...dropped]), store);
+    await labelSession(claim.lease.session, labelsOfMessages([...gathered, ...dropped], claim.turn), store);
     const outcome = await begin(journal, { first, gathered, dropped }, settings.config().timezone);
     if (outcome === "stale") continue;
     if (outcome === "aborted") return false;
@@ -123,7 +123,7 @@ export async function takeSteering(
   if (steering.length === 0) return [];
   const { timezone } = ports.settings.config();
   const messages = steering.map((item) => toQuery(item, timezone));
-  await labelSession(work.claim.lease.session, labelOfMessages(steering), ports.store);
+  await labelSession(work.claim.lease.session, labelsOfMessages(steering, work.claim.turn), ports.store);
   const outcome = await tryTaking(() => work.journal.addMessages(messages, steering));
   if (outcome === "aborted") return undefined;
   if (outcome === "stale") return []; // those that still wait are read again at the next step, or by the next turn

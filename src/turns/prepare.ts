@@ -14,7 +14,7 @@ import type { Principal } from "../model/principal.ts";
 import type { Profile } from "../model/profile.ts";
 import type { SessionKey } from "../model/session-key.ts";
 import type { Tool } from "../model/tool.ts";
-import { joinLabels, type Label, parseTrust } from "../model/trust.ts";
+import { type Label, parseTrust } from "../model/trust.ts";
 import { readWorker, type Worker } from "../model/worker.ts";
 import type { Setup } from "../personas/lookup.ts";
 import { delegableBy, permissionsOf } from "../personas/permissions.ts";
@@ -31,7 +31,7 @@ import {
   agentFolders,
   asWorker,
   hasTool,
-  labelOfMessages,
+  labelsOfMessages,
   labelSession,
   narrowedAs,
   narrowedBy,
@@ -103,14 +103,20 @@ export async function prepareRun(claim: Claim, ports: TurnPorts): Promise<RunWor
     ports,
   );
   const { outward: _, ...duty } = parseTrust(worker?.dutyLabel);
-  await labelSession(session.key, joinLabels(labelOfMessages(items), label, duty), ports.store);
+  const { turn } = claim;
+  const sources = [
+    ...labelsOfMessages(items, turn),
+    { label, origin: { turn, part: "prompt" } as const },
+    { label: duty, origin: { turn, part: "duty" } as const },
+  ];
+  await labelSession(session.key, sources, ports.store);
   const worked = nextStretch(before ?? { messages: [], toolCalls: [] }, pinned, nowMs);
   // A run that has only compacted its thread has no message in its journal.
   const written = before?.messages.length ?? 0;
   const remembers = setup.agent.memory !== false;
   const coordinates = worker?.coordinates === true;
   const { key, channel } = session;
-  const query = { session: key, channel, items, thread, window, remembers, coordinates };
+  const query = { session: key, turn, channel, items, thread, window, remembers, coordinates };
   const journal = new TurnJournal({
     store: ports.store,
     claim,

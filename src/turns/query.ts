@@ -6,7 +6,7 @@
 import { isOutside } from "../model/audience.ts";
 import { HOUR_MS } from "../model/durations.ts";
 import { isOwnAdapter } from "../model/event.ts";
-import type { MessageId } from "../model/ids.ts";
+import type { MessageId, TurnId } from "../model/ids.ts";
 import type { Json } from "../model/json.ts";
 import type { Message, UserBody } from "../model/message.ts";
 import { OWNER_PRINCIPAL } from "../model/principal.ts";
@@ -20,6 +20,7 @@ import type { TurnPorts } from "./turn-ports.ts";
 /** The turn that a query is for. */
 interface QueryTurn {
   readonly session: SessionKey;
+  readonly turn: TurnId;
   readonly items: readonly QueueItem[];
   readonly thread: Context;
   /** Of the model, in tokens. Undefined: unknown. */
@@ -34,7 +35,7 @@ interface QueryTurn {
 
 /** The messages that a turn answers, as its model reads them. */
 export async function makeQuery(
-  { session, items, thread, window, remembers, channel, coordinates }: QueryTurn,
+  { session, turn, items, thread, window, remembers, channel, coordinates }: QueryTurn,
   ports: Pick<TurnPorts, "store" | "settings" | "clock" | "features">,
 ): Promise<readonly Message[]> {
   const { store, settings } = ports;
@@ -42,12 +43,13 @@ export async function makeQuery(
   const said = items.map((item) => toQuery(item, timezone));
   const only = recallable(items, channel);
   const isOwners = !isByOthers(items) && only?.audience === undefined;
-  const query = coordinates && isOwners ? await tellSituation(said, { session, thread }, ports) : said;
+  const query = coordinates && isOwners ? await tellSituation(said, { session, turn, thread }, ports) : said;
   if (only === undefined || !remembers || memory.tokens === 0) return query;
   const search = (text: string, options: SearchOptions): Promise<readonly SearchHit[]> =>
     store.events.search(text, options);
   const remembered = await remember(query, { search, items, thread, window, only, ...memory });
-  await labelSession(session, remembered.label, store);
+  const source = { label: remembered.label, origin: { turn, part: "memory" } as const };
+  await labelSession(session, [source], store);
   return remembered.query;
 }
 
@@ -70,14 +72,15 @@ function recallable(
 /** At the start of a conversation. The situation quotes notes and tasks of a team, and the session inherits their label. */
 async function tellSituation(
   query: readonly Message[],
-  { session, thread }: Pick<QueryTurn, "session" | "thread">,
+  { session, turn, thread }: Pick<QueryTurn, "session" | "turn" | "thread">,
   { store, clock, features }: Pick<TurnPorts, "store" | "clock" | "features">,
 ): Promise<readonly Message[]> {
   const [first, ...others] = query;
   if (first === undefined || !isConversationStart(thread, clock())) return query;
   const situation = await features.situation();
   if (situation === undefined) return query;
-  await labelSession(session, situation.label, store);
+  const source = { label: situation.label, origin: { turn, part: "situation" } as const };
+  await labelSession(session, [source], store);
   return [withSituation(first, situation.text), ...others];
 }
 

@@ -10,8 +10,9 @@ import type { Config } from "../config/config.ts";
 import { authorOf, readersOf } from "../model/audience.ts";
 import { toolOutputPath } from "../config/home.ts";
 import { CortexError } from "../model/errors.ts";
-import type { AgentId, PersonaId } from "../model/ids.ts";
+import type { AgentId, PersonaId, TurnId } from "../model/ids.ts";
 import type { Json } from "../model/json.ts";
+import type { LabelOrigin } from "../model/label-origin.ts";
 import { agentPrincipal, isOwner } from "../model/principal.ts";
 import { requireOwnFolder } from "../model/private-file.ts";
 import type { SessionKey } from "../model/session-key.ts";
@@ -19,7 +20,9 @@ import {
   addedTrust,
   isUnlabelled,
   joinLabels,
+  joinTrust,
   type Label,
+  LABEL_SETS,
   NO_LABEL,
   NO_TRUST,
   readTrust,
@@ -113,11 +116,7 @@ function ofOthers(item: QueueItem): Json[] {
   return narrowedBy([item]).filter((permissions) => authorityIn(permissions) !== "owner");
 }
 
-/** What the words of these messages bring into a session. */
-export function labelOfMessages(items: readonly QueueItem[]): Label {
-  return joinLabels(NO_LABEL, ...items.map(labelOfMessage));
-}
-
+/** What the words of a message bring into a session. */
 function labelOfMessage(item: QueueItem): Label {
   const { principal, sender = "unknown", label = NO_LABEL } = item.event;
   const others = ofOthers(item);
@@ -137,13 +136,30 @@ function authorityIn(permissions: Json): Json | undefined {
 /** Adds to the label of a session what it has come into contact with. Only a person removes it. */
 export async function labelSession(
   session: SessionKey,
-  brought: Label & Partial<Trust>,
+  sources: readonly LabelSource[],
   { sessions }: { readonly sessions: Pick<Store["sessions"], "get" | "configure"> },
 ): Promise<void> {
-  const trust = { ...NO_TRUST, ...brought };
+  const trusts = sources.map(({ label }) => ({ ...NO_TRUST, ...label }));
+  const trust = joinTrust(...trusts);
   if (isUnlabelled(trust) && !trust.outward) return;
   const added = addedTrust(readTrust((await sessions.get(session))?.settings ?? {}), trust);
-  if (added !== undefined) await sessions.configure(session, { [TRUST_SETTING]: trustJson(added) });
+  if (added === undefined) return;
+  const origins = sources.flatMap(({ origin }, at) => [
+    ...LABEL_SETS.flatMap((kind) => trusts[at]![kind].map((name) => ({ kind, name, origin }))),
+    { kind: "outward" as const, name: "", origin },
+  ]);
+  await sessions.configure(session, { [TRUST_SETTING]: trustJson(added) }, { origins });
+}
+
+/** What comes into a session, and from where. */
+export interface LabelSource {
+  readonly label: Label & Partial<Trust>;
+  readonly origin: LabelOrigin;
+}
+
+/** The words of messages, each with its event. */
+export function labelsOfMessages(items: readonly QueueItem[], turn: TurnId): LabelSource[] {
+  return items.map((item) => ({ label: labelOfMessage(item), origin: { turn, events: [item.event.id] } }));
 }
 
 /** The folders of an agent, created if missing. Throws `file_unsafe`, `home_unwritable`. */

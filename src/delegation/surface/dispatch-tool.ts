@@ -142,7 +142,11 @@ async function useSession(
   if (wait) await checkCircle(existing.key, context.session, store.delegations);
   if (!(await areRelated(existing.key, kin, store.sessions))) {
     if (isByOthers) throw sessionForeign(existing.key);
-    await labelSession(context.session, OTHER_SESSION, store);
+    await labelSession(
+      context.session,
+      [{ label: OTHER_SESSION, origin: { turn: context.turn, session: existing.key } }],
+      store,
+    );
   }
   return targetOf(existing);
 }

@@ -50,7 +50,7 @@ export const reportDelegation = operation(
       if (state === "cancelled" || delegation.reported_ms !== null)
         return { reported: false, claim: undefined };
       note.run(moment.nowMs, key);
-      shareTrust(session, caller);
+      shareTrust(session, caller, moment.nowMs);
       if (delegation.waits === 1) {
         waitingTurns.wakeIfTold(caller, delegation.caller_turn, moment);
         return { reported: true, claim: undefined };

@@ -72,7 +72,7 @@ export const prepareHandOver = oncePerDatabase((db: Database) => {
       { session, item }: { readonly session: number; readonly item: number },
       { nowMs, wake }: OperationTime,
     ): void {
-      shareTrust(sender.key, session);
+      shareTrust(sender.key, session, nowMs);
       if (delegation === undefined) return;
       const { id, ordinal, waits, deadlineMs, detail } = delegation;
       const of = { caller: sender.key, callerTurn: sender.turn!, session, item };

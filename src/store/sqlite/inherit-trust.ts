@@ -7,6 +7,7 @@
 import type { Database } from "better-sqlite3";
 
 import type { Json } from "../../model/json.ts";
+import type { SessionKey } from "../../model/session-key.ts";
 import {
   addedTrust,
   isUnlabelled,
@@ -17,8 +18,10 @@ import {
   TRUST_SETTING,
   trustJson,
 } from "../../model/trust.ts";
+import { prepareLabelOrigins } from "./label-origins.ts";
 import { oncePerDatabase } from "./once.ts";
 import { prepareRecorder } from "./record-changes.ts";
+import { required } from "./row.ts";
 
 /** The path in the settings of a session. */
 export const TRUST_PATH = `$.${TRUST_SETTING}`;
@@ -47,11 +50,16 @@ export const prepareShareTrust = oncePerDatabase((db: Database) => {
   const add = db.prepare(
     "update session set settings = json_patch(coalesce(settings, '{}'), ?) where key = ?",
   );
+  const labelOf = db.prepare<[number], SessionKey>("select label from session where key = ?").pluck();
   const changes = prepareRecorder(db);
-  return (from: number, to: number): void => {
-    const added = addedTrust(toTrust(find.get(to) ?? null), toTrust(find.get(from) ?? null));
+  const origins = prepareLabelOrigins(db);
+  return (from: number, to: number, nowMs: number): void => {
+    const was = toTrust(find.get(to) ?? null);
+    const added = addedTrust(was, toTrust(find.get(from) ?? null));
     if (added === undefined) return;
     add.run(toSettings(added), to); // also where the settings have no room left: a label is never lost
+    const otherwise = { session: required(labelOf.get(from)) };
+    origins.note(to, { was, is: joinTrust(was, added) }, { otherwise }, nowMs);
     changes.session(to, "configured");
   };
 });

@@ -163,7 +163,7 @@ export const saveRelay = operation(changeCodec, (db) => {
     const told = tell === undefined ? undefined : accept({ ...tell, judge: 0, claim: undefined }, moment);
     if (told instanceof Refusal) return told;
     if (isFinal(state) && relay.ended_ms === null && relay.caller !== null) {
-      shareTrust(key, relay.caller);
+      shareTrust(key, relay.caller, moment.nowMs);
       waitingTurns.wakeIfTold(relay.caller, relay.caller_turn!, moment);
     }
     changes.relay(key, state);
@@ -234,7 +234,7 @@ function prepareSaveSteps(db: Database) {
   ): void {
     const item = required(findItem.get(id));
     setWorker.run(worker, item.key);
-    for (const session of trust) rows.shareTrust(session, item.key);
+    for (const session of trust) rows.shareTrust(session, item.key, nowMs);
     rows.putStep(relay, step, item.key, nowMs);
     if (item.settled_ms === null) return;
     rows.endStep(relay, step.step, item.settled_ms);
@@ -296,23 +296,23 @@ const prepareRows = oncePerDatabase((db: Database) => {
       });
     },
     endStep: (relay: number, step: number, atMs: number | null): void => void end.run(atMs, relay, step),
-    shareTrust(from: string, item: number): void {
+    shareTrust(from: string, item: number, nowMs: number): void {
       const key = findSession.get(from);
-      if (key !== undefined) share(key, required(sessionOf.get(item)));
+      if (key !== undefined) share(key, required(sessionOf.get(item)), nowMs);
     },
   };
 });
 
 /** The session that waits for a relay reads the results of its steps, and so takes over their trust marks. */
-function prepareShareWithCaller(db: Database): (relay: number, caller: number) => void {
+function prepareShareWithCaller(db: Database): (relay: number, caller: number, nowMs: number) => void {
   const find = db
     .prepare<[number], number>(
       "select distinct i.session from relay_step p join item i on i.key = p.item where p.relay = ?",
     )
     .pluck();
   const share = prepareShareTrust(db);
-  return (relay, caller) => {
-    for (const session of find.all(relay)) share(session, caller);
+  return (relay, caller, nowMs) => {
+    for (const session of find.all(relay)) share(session, caller, nowMs);
   };
 }
 

@@ -3,9 +3,12 @@ import assert from "node:assert/strict";
 import type { Database } from "better-sqlite3";
 
 import type { TurnId } from "../../model/ids.ts";
+import type { Json } from "../../model/json.ts";
 import type { SessionKey } from "../../model/session-key.ts";
+import { NO_TRUST, readTrust } from "../../model/trust.ts";
 import { prepareClaims, type SessionRow } from "./claim.ts";
 import { prepareInheritedSettings } from "./inherit-trust.ts";
+import { prepareLabelOrigins } from "./label-origins.ts";
 import { Refusal } from "./operation.ts";
 import { prepareRecorder } from "./record-changes.ts";
 import { required } from "./row.ts";
@@ -85,6 +88,7 @@ export function prepareInsertSession(db: Database): (session: NewSession, nowMs:
      values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
   const inheritedSettings = prepareInheritedSettings(db);
+  const origins = prepareLabelOrigins(db);
   const changes = prepareRecorder(db);
   return ({ label, agent, persona, channel, head, headId, worker }, nowMs) => {
     const settings = head === null ? null : inheritedSettings(head);
@@ -103,6 +107,10 @@ export function prepareInsertSession(db: Database): (session: NewSession, nowMs:
       nowMs,
     );
     const key = Number(inserted.lastInsertRowid);
+    if (settings !== null) {
+      const is = readTrust(JSON.parse(settings) as Record<string, Json>);
+      origins.note(key, { was: NO_TRUST, is }, { otherwise: { turn: required(headId ?? undefined) } }, nowMs);
+    }
     if (head !== null) changes.session(key, "forked");
     return { key, label, epoch: 0, head, head_id: headId, run: null, ready_ms: null, lane: null };
   };

@@ -4,6 +4,7 @@ import { LABEL_SETS, readTrust, type Trust } from "../../model/trust.ts";
 import { MAX_SETTINGS_BYTES, type Settings } from "../store.ts";
 import { prepareClaims } from "./claim.ts";
 import { actorCodec, prepareAudit, withToken } from "./audit.ts";
+import { type NameOrigin, prepareLabelOrigins } from "./label-origins.ts";
 import { TRUST_PATH } from "./inherit-trust.ts";
 import { prepareInsertSession, sessionExists } from "./resolve-session.ts";
 import { operation, Refusal } from "./operation.ts";
@@ -64,6 +65,7 @@ const configuringCodec = record({
   agent: textOrNull,
   persona: textOrNull,
   by: actorCodec,
+  origins: json,
 });
 
 export const configureSession = operation(configuringCodec, (db) => {
@@ -77,7 +79,8 @@ export const configureSession = operation(configuringCodec, (db) => {
   const insertSession = prepareInsertSession(db);
   const isThere = db.prepare<[string], number>("select 1 from session where label = ?").pluck();
   const audit = prepareAudit(db);
-  return ({ label, settings, agent, persona, by }, { nowMs }): null | Refusal => {
+  const labelOrigins = prepareLabelOrigins(db);
+  return ({ label, settings, agent, persona, by, origins }, { nowMs }): null | Refusal => {
     if (isThere.get(label) === undefined) {
       if (agent === null || persona === null) return sessionUnknown(label);
       insertSession({ label, agent, persona, channel: null, head: null, headId: null }, nowMs);
@@ -86,7 +89,10 @@ export const configureSession = operation(configuringCodec, (db) => {
     if (merged.bytes > MAX_SETTINGS_BYTES) return settingsTooLarge(label, merged.bytes);
     update.run(merged.settings, merged.key);
     changes.session(merged.key, "configured");
-    const marks = clearedMarks(merged);
+    const [was, is] = [trustIn(merged.before), trustIn(merged.settings)];
+    const said = parseJson(origins) as unknown as readonly NameOrigin[];
+    labelOrigins.note(merged.key, { was, is }, { said, otherwise: {} }, nowMs);
+    const marks = clearedMarks(was, is);
     if (marks.length === 0) return null;
     const detail = withToken({ marks }, by.token);
     audit({ principal: by.principal, kind: "trust.clear", object: label, detail, atMs: nowMs });
@@ -102,8 +108,7 @@ interface MergedRow {
   readonly before: string | null;
 }
 
-function clearedMarks({ before, settings }: MergedRow): string[] {
-  const [was, is] = [trustIn(before), trustIn(settings)];
+function clearedMarks(was: Trust, is: Trust): string[] {
   const cleared = LABEL_SETS.filter((set) => was[set].some((name) => !is[set].includes(name)));
   return [...cleared, ...(was.outward && !is.outward ? (["outward"] as const) : [])];
 }

@@ -133,7 +133,15 @@ export class SqliteLedger implements Ledger {
       "list",
     );
     this.turns = this.#turnReads();
-    this.sessions = this.#reads(prepareReadSessions, "head", "get", "list", "children", "ancestors");
+    this.sessions = this.#reads(
+      prepareReadSessions,
+      "head",
+      "get",
+      "list",
+      "children",
+      "ancestors",
+      "labelOrigins",
+    );
     this.outbox = this.#reads(prepareReadOutbox, "get", "list", "ofTurn");
     this.approvals = this.#reads(prepareReadApprovals, "get", "list", "openIn", "toldBy", "nextExpiryMs");
     this.delegations = this.#reads(prepareReadDelegations, "get", "list", "unreported", "nextDeadlineMs");

@@ -366,11 +366,18 @@ export class SqliteStore implements Store {
         return required(await this.#ledger.sessions.get(label));
       },
       reset: async (label: SessionKey) => this.#do("resetSession", { label }),
-      configure: async (label, settings, { create, by = OWNER } = {}) => {
+      configure: async (label, settings, { create, by = OWNER, origins = [] } = {}) => {
         const { agent = null, persona = null } = create ?? {};
         const encoded = encode.encodeSettings(settings);
         const key = create === undefined ? label : encode.checkKey(label);
-        await this.#writer.call("configureSession", { label: key, settings: encoded, agent, persona, by });
+        await this.#writer.call("configureSession", {
+          label: key,
+          settings: encoded,
+          agent,
+          persona,
+          by,
+          origins: JSON.stringify(origins),
+        });
       },
     };
   }
