@@ -7,6 +7,7 @@ import {
   realpathSync,
   renameSync,
   rmSync,
+  statSync,
   symlinkSync,
   truncateSync,
   writeFileSync,
@@ -115,6 +116,30 @@ for (const [name, { script, result }] of Object.entries(COMMANDS))
       await at.command(script, NO_LABEL);
       expect(await at.untrustedIn("work", result)).toEqual([ADA]);
     });
+
+test("a folder that a command of an agent renames has the labels of its files", async () => {
+  await using at = await Scene.open();
+  mkdirSync(at.path("work", "d"));
+  writeFileSync(at.path("work", "d", "mine"), "The owner's own file, of another length.");
+  await at.write(at.path("work", "d", "a"), SHORT);
+  // The command begins after the files were written.
+  await expect
+    .poll(Date.now, { timeout: 5_000 })
+    .toBeGreaterThan(statSync(at.path("work", "d", "a")).ctimeMs + 200);
+  await at.command("mv d e", NO_LABEL);
+  expect((await at.files.ofFolders([at.path("work", "e")])).untrusted).toEqual([ADA]);
+  expect(await at.untrustedIn("work", "e", "mine")).toEqual([]);
+});
+
+test("a command leaves the label of a file that it does not touch as it is", async () => {
+  await using at = await Scene.open();
+  await at.write(at.path("work", "a"), TEXT);
+  const changedMs = statSync(at.path("work", "a")).ctimeMs;
+  await expect.poll(Date.now, { timeout: 5_000 }).toBeGreaterThan(changedMs + 200);
+  await at.command("echo x > b", { ...NO_LABEL, untrusted: ["person:bob"] });
+  expect(await at.untrustedIn("work", "a")).toEqual([ADA]);
+  expect(await at.untrustedIn("work", "b")).toEqual([ADA, "person:bob"]);
+});
 
 test("a command that reads nothing of it leaves other files as they were", async () => {
   await using at = await Scene.open();

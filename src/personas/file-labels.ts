@@ -201,10 +201,11 @@ export class FileLabels {
   /** The joined label of everything in these folders. */
   async ofFolders(folders: readonly string[]): Promise<Label> {
     const reals = await Promise.all(folders.map(realOf));
+    const areEmpty = await this.#labels.areEmpty();
     const [recorded, foreign, commands] = await Promise.all([
-      Promise.all(reals.map((folder) => this.#recordedIn(folder))),
+      areEmpty ? [] : Promise.all(reals.map((folder) => this.#recordedIn(folder))),
       Promise.all(this.#foreign.map(async (folder) => ({ folder, holds: await holdsFiles(folder) }))),
-      this.#labels.commands({ fromMs: 0, untilMs: Math.ceil(this.#fileClock()) }),
+      areEmpty ? [] : this.#labels.commands({ fromMs: 0, untilMs: Math.ceil(this.#fileClock()) }),
     ]);
     const overlapping = (path: string): boolean =>
       reals.some((folder) => isPathInside(path, folder) || isPathInside(folder, path));
@@ -221,6 +222,18 @@ export class FileLabels {
     if (records.length > MAX_RECORDS_CHECKED) return this.#labels.labelsUnder(folder);
     const paths = [...new Set(records.map(({ path }) => path))];
     return Promise.all(paths.map((path) => this.ofFile(path)));
+  }
+
+  /** What is recorded in these folders: a folder that was renamed has other paths, and files that look unchanged. */
+  async #contentsIn(folders: readonly string[]): Promise<Contents> {
+    const limit = MAX_FILES_SCANNED;
+    const records = await Promise.all(folders.map((folder) => this.#labels.under(folder, { limit })));
+    const all = records.flat();
+    return {
+      sizes: new Set(all.map(({ size }) => size)),
+      hashes: new Set(all.map(({ sha256 }) => sha256)),
+      paths: new Set(all.map(({ path }) => path)),
+    };
   }
 
   /** Of a file as an agent wrote it. Nothing, if it is the owner's. */
@@ -281,7 +294,9 @@ export class FileLabels {
     try {
       return await run();
     } finally {
-      const changed = isConfined ? await changedSince(writable, startedAtMs) : undefined;
+      const changed = isConfined
+        ? await changedSince(writable, startedAtMs, await this.#contentsIn(writable))
+        : undefined;
       const atMs = Math.ceil(this.#fileClock());
       const files = changed?.map((file) => Object.assign(file, { label: all, principal, turn, atMs }));
       await this.#labels.endCommand(id, atMs + SLACK_MS, files);
@@ -402,10 +417,17 @@ async function holdsFiles(folder: string): Promise<boolean> {
 
 type ChangedFile = Pick<WrittenFile, "path" | "sha256" | "size">;
 
-/** The files that changed since then. Undefined: there are too many to tell. */
+interface Contents {
+  readonly sizes: ReadonlySet<number>;
+  readonly hashes: ReadonlySet<string>;
+  readonly paths: ReadonlySet<string>;
+}
+
+/** The files that changed since then, or hold a known content at another path. Undefined: there are too many to tell. */
 async function changedSince(
   folders: readonly string[],
   sinceMs: number,
+  known: Contents,
 ): Promise<readonly ChangedFile[] | undefined> {
   const changed: ChangedFile[] = [];
   const open = [...folders];
@@ -418,10 +440,14 @@ async function changedSince(
       if (entry.isDirectory()) open.push(path);
       if (!entry.isFile()) continue;
       const facts = await statOf(path).catch(() => undefined);
-      if (facts === undefined || facts.ctimeMs < sinceMs) continue;
+      if (facts === undefined) continue;
+      const isChanged = facts.ctimeMs >= sinceMs;
+      const isAlike = facts.size > 0 && known.sizes.has(facts.size) && !known.paths.has(path);
+      if (!isChanged && !isAlike) continue;
       if (facts.size > MAX_HASHED_BYTES) return undefined;
       const sha256 = await hashOf(path).catch(() => undefined);
-      if (sha256 !== undefined) changed.push({ path, sha256, size: facts.size });
+      if (sha256 !== undefined && (isChanged || known.hashes.has(sha256)))
+        changed.push({ path, sha256, size: facts.size });
     }
   }
   return changed;
