@@ -65,6 +65,9 @@ export const Event = z.object({
   differing: z.number().describe("Number of redeliveries with different content."),
   cause: z.string().nullable().describe("The event that caused it. Null: it began its chain."),
   depth: z.number().describe("Number of links before it in its chain; limited by `broker.maxChain`."),
+  principal: z
+    .string()
+    .describe("On whose authority it happened: `owner`, `person:<id>`, `guest:…`, `source:…`."),
   token: z.string().nullable().describe("The name of the scoped token that sent it."),
   prunedAt: time.nullable().describe("When its content was removed."),
 });

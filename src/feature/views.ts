@@ -51,6 +51,7 @@ export function eventView(event: StoredEvent) {
     differing: event.differing,
     cause: event.cause ?? null,
     depth: event.depth,
+    principal: event.principal,
     token: event.token ?? null,
     prunedAt: event.prunedAtMs === undefined ? null : isoTime(event.prunedAtMs),
   };

@@ -3,6 +3,7 @@ import { explain, type Explanation } from "./why.ts";
 import type { Invocation } from "../feature/command.ts";
 import { identityOf } from "../model/principal.ts";
 import { openLedger } from "../client/ledger.ts";
+import { principalKind } from "../model/principal.ts";
 import { isPersonPolicy, LIMIT_OF_POLICY } from "../model/person-limits.ts";
 import { count, duration, firstLine, harmless, moment, table } from "../terminal/text.ts";
 
@@ -116,10 +117,11 @@ function replyOf({ metadata }: NonNullable<Explanation["event"]>): string | unde
 
 /** Only the owner, members and sources are answered. */
 function whyNothing(
-  { channel, account, sender }: NonNullable<Explanation["event"]>,
+  { channel, account, sender, principal }: NonNullable<Explanation["event"]>,
   hooks: readonly HookRun[],
 ): string {
-  if (hooks.every(({ fired }) => !fired)) return "no hook fired";
+  const isGuest = principalKind(principal) === "guest";
+  if (!isGuest && hooks.every(({ fired }) => !fired)) return "no hook fired";
   if (sender === null) return `its sender on ${channel} is unknown`;
   return (
     `${sender} on ${channel} is a guest; ` +

@@ -1,10 +1,12 @@
 import { isOwnAdapter, splitEventId } from "../model/event.ts";
 import type { EventId } from "../model/ids.ts";
+import type { Principal } from "../model/principal.ts";
 import { principalOfEvent } from "../personas/authority.ts";
 import { refuseSecretName } from "../store/kept-id.ts";
 import type { FileState, NewEvent } from "../store/store.ts";
 import { withFiledAttachments } from "./attachments.ts";
 import { takeChatEvent } from "./chat-events.ts";
+import { boundGuestEvent, guestQuota, isByGuest } from "./guests.ts";
 import type { Intake } from "./intake.ts";
 
 export interface AcceptedEvent {
@@ -24,7 +26,9 @@ export async function acceptEvent(given: NewEvent, intake: Intake, file?: FileSt
   }
   const id = store.events.keptId(given.id);
   const principal = given.principal ?? (await principalOfEvent(given, store.people));
-  const filed = await withFiledAttachments({ ...given, id, principal }, home);
+  const named = { ...given, id, principal };
+  if (isByGuest(named)) return acceptFromGuest(named, intake);
+  const filed = await withFiledAttachments(named, home);
   const reply = await takeChatEvent({ ...filed, principal }, intake);
   const event =
     reply === undefined ? filed : { ...filed, metadata: { ...(filed.metadata as object), reply } };
@@ -34,5 +38,16 @@ export async function acceptEvent(given: NewEvent, intake: Intake, file?: FileSt
     spans.mark(event.id, "received", received);
     spans.mark(event.id, "accepted");
   }
+  return { event: event.id, fresh };
+}
+
+/** Hooks are not asked: nothing is done for a guest. */
+async function acceptFromGuest(
+  given: NewEvent & { readonly principal: Principal },
+  { store, settings }: Intake,
+): Promise<AcceptedEvent> {
+  const config = settings.config();
+  const event = boundGuestEvent(given, config);
+  const { fresh } = await store.events.accept(event, { judge: false, ...guestQuota(event, config) });
   return { event: event.id, fresh };
 }

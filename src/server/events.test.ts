@@ -59,7 +59,7 @@ test("a group without a place is refused", async () => {
 test("an attachment of an event is filed, can be fetched, and goes when its event is pruned", async () => {
   let skewMs = 0;
   const clock = (): number => Date.now() + skewMs;
-  await using server = await openTestServer({}, { clock, serving: { clock } });
+  await using server = await openTestServer({ cortex: PAIRED }, { clock, serving: { clock } });
   const { cortex } = server;
   const attachments = [
     { name: "note.txt", contentType: "text/plain", data: Buffer.from("dear diary").toString("base64") },

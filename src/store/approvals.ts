@@ -1,5 +1,6 @@
 import type { ApprovalId, DeliveryId, EventId, RunId, TurnId } from "../model/ids.ts";
 import type { Json } from "../model/json.ts";
+import type { Principal } from "../model/principal.ts";
 import type { SessionKey } from "../model/session-key.ts";
 import type { DeliveryTarget, NewDelivery } from "./deliveries.ts";
 import type { Lease } from "./leases.ts";
@@ -20,6 +21,9 @@ export interface ApprovalReads {
 
   /** The request announced by a message in this place: by the platform's message id or the delivery id. */
   toldBy(place: DeliveryTarget, message: string): Promise<Approval | undefined>;
+
+  /** How many open requests are for the work of a principal in other turns than this one. */
+  countOpen(principal: Principal, besides: TurnId): Promise<number>;
 
   /** When the next open request expires. Undefined: none is open. */
   nextExpiryMs(): Promise<number | undefined>;

@@ -15,7 +15,8 @@ import {
 } from "../../test/support/sample.ts";
 import { begin, finishTurn, STORES } from "../../test/support/stores.ts";
 import { HOUR_MS } from "../model/durations.ts";
-import type { ApprovalId, DeliveryId, ItemId } from "../model/ids.ts";
+import type { ApprovalId, DeliveryId, ItemId, TurnId } from "../model/ids.ts";
+import { OWNER_PRINCIPAL, personPrincipal } from "../model/principal.ts";
 import type { ApprovalAnswer, Claim, NewApproval, Store } from "./store.ts";
 
 const refusal = (code: string) =>
@@ -65,6 +66,25 @@ async function told(store: Store): Promise<string[]> {
 }
 
 describe.each(Object.entries(STORES))("%s", (_, open) => {
+  test("open requests are counted by who caused them, over all turns but one", async () => {
+    await using opened = await open();
+    const { store } = opened;
+    const claims: Claim[] = [];
+    for (const name of ["a", "b"]) {
+      const sent = event(name, { principal: personPrincipal("ada") });
+      const work = { dispatch: dispatch(name, toSession(name)), claim: alice };
+      claims.push((await store.events.accept(sent, work)).dispatched!.claim!);
+    }
+    for (const [place, { lease, run }] of claims.entries())
+      await store.runs.suspend(lease, run, wait, [approval(`x${place}`), question(`y${place}`)]);
+    const ada = personPrincipal("ada");
+    expect(await store.approvals.countOpen(ada, claims[0]!.turn)).toBe(2);
+    expect(await store.approvals.countOpen(ada, "another" as TurnId)).toBe(4);
+    expect(await store.approvals.countOpen(OWNER_PRINCIPAL, "another" as TurnId)).toBe(0);
+    await store.approvals.answer("x0" as ApprovalId, deny);
+    expect(await store.approvals.countOpen(ada, "another" as TurnId)).toBe(3);
+  });
+
   test("a place that is told of a request is told once, and the request is found by its message", async () => {
     await using opened = await open();
     const { store } = opened;

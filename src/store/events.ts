@@ -138,6 +138,15 @@ export interface AcceptOptions {
   readonly judge?: boolean;
   readonly file?: FileState;
   readonly progress?: Progress;
+  /** Bounds how many new events of a guest are stored in a day of UTC. Beyond that, they are only counted. */
+  readonly guest?: GuestQuota;
+}
+
+export interface GuestQuota {
+  readonly guest: Principal;
+  readonly perDay: number;
+  /** For all guests together. */
+  readonly allPerDay: number;
 }
 
 export interface IndexStep {
@@ -199,6 +208,8 @@ export interface StoredEvent extends Omit<NewEvent, "placeName" | "parentPlace" 
 export interface Accepted {
   /** False: the event was in the ledger already. */
   readonly fresh: boolean;
+  /** It was counted, and is not in the ledger: too many of a guest, or of all, came that day. */
+  readonly unkept?: true;
   readonly dispatched?: Dispatched;
 }
 

@@ -8,12 +8,13 @@ import { openTestStore } from "../../test/support/open-store.ts";
 import { alice, dispatch, event, message, session, START_MS, toSession } from "../../test/support/sample.ts";
 import { calls, spoken, type Wish } from "../../test/support/scripted-model.ts";
 import { EVERYTHING } from "../../test/support/tool-context.ts";
+import type { CallOutcome } from "../agents/agent.ts";
 import { CortexError } from "../model/errors.ts";
 import type { AgentId, PersonaId, TurnId } from "../model/ids.ts";
 import type { Json } from "../model/json.ts";
 import { type CallBlock, callsOf } from "../model/message.ts";
 import { OFFLINE_PROFILE } from "../model/profile.ts";
-import { OWNER_PRINCIPAL } from "../model/principal.ts";
+import { OWNER_PRINCIPAL, personPrincipal, type Principal } from "../model/principal.ts";
 import { FileLabels } from "../personas/file-labels.ts";
 import { lookUp } from "../personas/lookup.ts";
 import { openBounds } from "./bounds.ts";
@@ -127,7 +128,7 @@ function parts(
       store: {
         sessions: { get: async () => undefined, configure: async () => {} },
         queue: { itemsOf: async () => [] },
-        approvals: { get: async () => undefined, use: async () => true },
+        approvals: { get: async () => undefined, use: async () => true, countOpen: async () => 0 },
       },
       features: { readWait },
     },
@@ -381,6 +382,31 @@ test("a turn asks people about so many calls at once, and no more", async () => 
   for (const [ordinal, call] of turn.calls.entries()) outcomes.push(await callTool(call, ordinal, given));
   expect(outcomes.slice(0, -1).every(({ kind }) => kind === "suspended")).toBe(true);
   expect(outcomes.at(-1)).toMatchObject({ kind: "done", call: { status: "error" } });
+});
+
+test("the work of a person asks for so many approvals over all turns; that of the owner is not counted", async () => {
+  const askingFor = async (principal: Principal): Promise<CallOutcome> => {
+    await using opened = await openTestStore();
+    const turn = await begin(opened.store, ["Pay", {}]);
+    const given = parts(turn, [testTool("Pay", async () => DONE)], {
+      permissions: () => ({ ...EVERYTHING, ask: ["Pay"] }),
+    });
+    const labels = new WorkLabels(NO_LABELS.files, { ...NO_LABELS.writer, principal });
+    const store = {
+      ...given.ports.store,
+      approvals: { ...given.ports.store.approvals, countOpen: async () => config.people.openApprovals },
+    };
+    return await callTool(turn.calls[0]!, 0, {
+      ...given,
+      work: { ...given.work, labels },
+      ports: { ...given.ports, store },
+    });
+  };
+  expect(await askingFor(personPrincipal("ada"))).toMatchObject({
+    kind: "done",
+    call: { status: "error", result: { text: expect.stringContaining("`people.openApprovals`") } },
+  });
+  expect(await askingFor(OWNER_PRINCIPAL)).toMatchObject({ kind: "suspended" });
 });
 
 const CHILD: ToolOutcome = { kind: "suspend", waitKind: "child", detail: { delegation: "d1" } };

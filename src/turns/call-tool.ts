@@ -11,6 +11,7 @@ import type { CallOutcome } from "../agents/agent.ts";
 import type { ApprovalId } from "../model/ids.ts";
 import type { Json } from "../model/json.ts";
 import type { CallBlock, ToolStatus } from "../model/message.ts";
+import { isOwner } from "../model/principal.ts";
 import type { FileDigest, Request } from "../model/request.ts";
 import type { Proposal, Tool, ToolContext, ToolOutcome, ToolResult } from "../model/tool.ts";
 import { canonicalToolName, canonicalToolParams } from "../model/tool-aliases.ts";
@@ -80,7 +81,7 @@ export interface CallingRun {
   > & {
     readonly store: {
       readonly sessions: Pick<Store["sessions"], "get" | "configure">;
-      readonly approvals: Pick<Store["approvals"], "get" | "use">;
+      readonly approvals: Pick<Store["approvals"], "get" | "use" | "countOpen">;
       readonly queue: Pick<Store["queue"], "itemsOf">;
     };
     readonly features: Pick<TurnPorts["features"], "readWait">;
@@ -296,6 +297,7 @@ async function begin(step: KnownStep, run: CallingRun): Promise<CallOutcome> {
   if (judgement.kind === "ask") {
     const open = run.suspensions.filter(({ kind }) => kind === "approval" || kind === "question");
     if (open.length >= MAX_OPEN_REQUESTS) return finish("error", TOO_MANY, step, run);
+    if (await isAskingTooMuch(open.length, run)) return finish("error", TOO_MANY_OF_PERSON, step, run);
     const asked = ask(tool, judgement, run);
     await journal.startCall(call, ordinal, clock());
     return wait({ ordinal, callId: call.id, kind: "approval", detail: asked as unknown as Json }, run);
@@ -303,6 +305,17 @@ async function begin(step: KnownStep, run: CallingRun): Promise<CallOutcome> {
   await Promise.all([journal.startCall(call, ordinal, clock()), label(judgement.brings, step, run)]);
   const agreed = judgement.isGuarded === true ? [] : undefined;
   return make(step, { ...judgement, agreed, mayLead: judgement.isLed !== true }, run);
+}
+
+/** Whether a person has caused as many open requests as they may, with those of this run. The owner may cause any number. */
+async function isAskingTooMuch(
+  own: number,
+  { work: { labels, claim }, ports: { store, settings } }: CallingRun,
+): Promise<boolean> {
+  const { principal } = labels.writer;
+  if (isOwner(principal)) return false;
+  const others = await store.approvals.countOpen(principal, claim.turn);
+  return own + others >= settings.config().people.openApprovals;
 }
 
 interface Asking {
@@ -506,6 +519,11 @@ const CHANGED_TWICE = (change: string): string =>
 
 const TOO_MANY: ToolResult = {
   text: `This call was not made: ${MAX_OPEN_REQUESTS} other calls are already waiting for a person. Request fewer at once.`,
+  isError: true,
+};
+
+const TOO_MANY_OF_PERSON: ToolResult = {
+  text: "This call was not made: too many calls for this person are already waiting for an approval (limit `people.openApprovals`). Do without it, and say so.",
   isError: true,
 };
 

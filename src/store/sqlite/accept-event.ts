@@ -3,6 +3,7 @@ import type { Database } from "better-sqlite3";
 import { claimCodec } from "./claim.ts";
 import { dispatchCodec, type DispatchedRow, prepareDispatch } from "./dispatch.ts";
 import { eventCodec, type EventInput, prepareInsertEvent } from "./insert-event.ts";
+import { guestCodec, prepareCountGuest } from "./guests.ts";
 import { type Lane, toLane } from "./lane.ts";
 import { oncePerDatabase } from "./once.ts";
 import { type OperationTime, operation, Refusal } from "./operation.ts";
@@ -20,6 +21,8 @@ interface Known {
 
 export interface AcceptedRow {
   readonly fresh: boolean;
+  /** It was counted instead of stored. */
+  readonly unkept?: true;
   readonly dispatched: DispatchedRow | undefined;
 }
 
@@ -30,9 +33,10 @@ const acceptCodec = record({
   judge: number,
   file: optional(fileCodec),
   progress: optional(progressCodec),
+  guest: optional(guestCodec),
 });
 
-type EventWithDispatch = Omit<Decoded<typeof acceptCodec>, "file" | "progress">;
+type EventWithDispatch = Omit<Decoded<typeof acceptCodec>, "file" | "progress" | "guest">;
 
 /** Accepts an event once, with its dispatch in the same commit. */
 export const prepareAccept = oncePerDatabase((db: Database) => {
@@ -63,7 +67,13 @@ export const acceptEvent = operation(acceptCodec, (db) => {
   const accept = prepareAccept(db);
   const noteFile = prepareNoteFile(db);
   const setProgress = prepareSetProgress(db);
+  const isKnown = db.prepare<[string], number>("select 1 from event where id = ?").pluck();
+  const countGuest = prepareCountGuest(db);
   return (input, moment): AcceptedRow | Refusal => {
+    if (input.guest !== undefined && isKnown.get(input.event.id) === undefined) {
+      const isKept = countGuest(input.guest, moment.nowMs);
+      if (!isKept) return { fresh: true, unkept: true, dispatched: undefined };
+    }
     const accepted = accept(input, moment);
     if (accepted instanceof Refusal) return accepted;
     if (input.file !== undefined) noteFile(input.file);

@@ -7,6 +7,7 @@ import {
   type RunId,
   type TurnId,
 } from "../../model/ids.ts";
+import type { Principal } from "../../model/principal.ts";
 import type { SessionKey } from "../../model/session-key.ts";
 import type {
   Approval,
@@ -17,8 +18,9 @@ import type {
   ListOptions,
 } from "../store.ts";
 import { NEVER_MS } from "./approval-requests.ts";
+import { toLane } from "./lane.ts";
 import { listPage } from "./page.ts";
-import { parseJson, maybe } from "./row.ts";
+import { parseJson, maybe, required } from "./row.ts";
 
 interface ApprovalRow {
   readonly key: number;
@@ -77,6 +79,12 @@ export function prepareReadApprovals(db: Database) {
       "select min(expires_ms) from approval where state = 'open' and expires_ms < ?",
     )
     .pluck();
+  const countOpen = db
+    .prepare<[string | null, string], number>(
+      `select count(*) from approval a indexed by approval_run join run r on r.key = a.run
+       where a.state = 'open' and r.lane is ? and r.turn_id <> ?`,
+    )
+    .pluck();
   return {
     get: (id: ApprovalId): Approval | undefined => maybe(find.get(id), toApproval),
     list: (options: Filter = {}): Listed<Approval> => {
@@ -95,6 +103,8 @@ export function prepareReadApprovals(db: Database) {
     openIn: (place: DeliveryTarget): Approval[] => findOpenIn.all(placeValues(place)).map(toApproval),
     toldBy: (place: DeliveryTarget, message: string): Approval | undefined =>
       maybe(findToldBy.get({ ...placeValues(place), message }), toApproval),
+    countOpen: (principal: Principal, besides: TurnId): number =>
+      required(countOpen.get(toLane(principal), besides)),
     nextExpiryMs: (): number | undefined => nextExpiry.get(NEVER_MS) ?? undefined,
   };
 }

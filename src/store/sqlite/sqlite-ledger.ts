@@ -143,7 +143,15 @@ export class SqliteLedger implements Ledger {
       "labelOrigins",
     );
     this.outbox = this.#reads(prepareReadOutbox, "get", "list", "ofTurn");
-    this.approvals = this.#reads(prepareReadApprovals, "get", "list", "openIn", "toldBy", "nextExpiryMs");
+    this.approvals = this.#reads(
+      prepareReadApprovals,
+      "get",
+      "list",
+      "openIn",
+      "toldBy",
+      "countOpen",
+      "nextExpiryMs",
+    );
     this.delegations = this.#reads(prepareReadDelegations, "get", "list", "unreported", "nextDeadlineMs");
     this.relays = this.#reads(
       prepareReadRelays,

@@ -235,7 +235,7 @@ export class SqliteStore implements Store {
   #eventStore(): Store["events"] {
     return {
       ...this.#ledger.events,
-      accept: async (event, { dispatch, claim, judge, file, progress } = {}): Promise<Accepted> => {
+      accept: async (event, { dispatch, claim, judge, file, progress, guest } = {}): Promise<Accepted> => {
         const input = {
           event: encode.encodeEvent({ ...event, id: this.#keptId(event.id) }),
           dispatch: dispatch === undefined ? undefined : encode.encodeDispatch(dispatch),
@@ -243,8 +243,10 @@ export class SqliteStore implements Store {
           judge: judge === true ? 1 : 0,
           file: file === undefined ? undefined : encodeFile(file),
           progress,
+          guest,
         };
-        const { fresh, dispatched } = await this.#writer.call("acceptEvent", input);
+        const { fresh, unkept, dispatched } = await this.#writer.call("acceptEvent", input);
+        if (unkept === true) return { fresh, unkept };
         return dispatched === undefined ? { fresh } : { fresh, dispatched: toDispatched(dispatched) };
       },
       keptId: (id) => this.#keptId(id),
