@@ -93,7 +93,7 @@ export function dispatchView(dispatch: EventDispatch) {
 }
 
 /** Whose words it holds, to whom it is private, and which tools some author may not use. */
-export function labelView({ untrusted, private: readers, denied }: Label) {
+function labelView({ untrusted, private: readers, denied }: Label) {
   return { untrusted: [...untrusted], private: [...readers], denied: [...denied] };
 }
 

@@ -3,6 +3,7 @@
  * reach them.
  */
 import { audienceOf, isOutside } from "../model/audience.ts";
+import { OWNER_ADAPTERS } from "../model/event.ts";
 import { DEFAULT_ACCOUNT } from "../model/ids.ts";
 import type { Json } from "../model/json.ts";
 import { OWNER_PRINCIPAL, type Principal, principalKind, roomAudience } from "../model/principal.ts";
@@ -39,7 +40,13 @@ export function confinedTo(
   { answers }: Pick<PersonaConfig, "answers">,
 ): string | undefined {
   const audience = audienceOfTurn(items);
-  return answers === "own" && isOutside(audience) ? audience : undefined;
+  return isOutside(audience) && (answers === "own" || isReadAtOnce(items)) ? audience : undefined;
+}
+
+/** Who writes through the API reads the answer as soon as it is committed: it cannot wait for anybody. */
+function isReadAtOnce(items: readonly QueueItem[]): boolean {
+  const event = answeredMessage(items)?.event;
+  return event?.place === undefined && (OWNER_ADAPTERS as readonly string[]).includes(event?.channel ?? "");
 }
 
 type Address = Parameters<typeof roomAudience>[0];
