@@ -20,8 +20,8 @@ test("there are at least 700 attacks, 150 of them cross conversations, and no tw
       is: JSON.stringify([sandbox, attack.entry, attack.agent, attack.steps]),
     })),
   );
-  const crossing = Object.values(CROSSINGS).flatMap(({ crossings }) =>
-    crossings.map(({ border, moves }) => ({ family: border, is: JSON.stringify(moves) })),
+  const crossing = Object.values(CROSSINGS).flatMap(({ crossings, scene }) =>
+    crossings.map(({ border, moves }) => ({ family: border, is: JSON.stringify([moves, scene?.cortex]) })),
   );
   const all = [...single, ...crossing];
   const counts: Record<string, number> = {};
@@ -31,5 +31,5 @@ test("there are at least 700 attacks, 150 of them cross conversations, and no tw
   expect(new Set(all.map(({ is }) => is)).size).toBe(all.length);
   expect(all.length).toBeGreaterThanOrEqual(700);
   expect(crossing.length).toBeGreaterThanOrEqual(150);
-  expect(BORDERS.filter((border) => (counts[border] ?? 0) < 3)).toEqual([]);
+  expect(BORDERS.filter((border) => (counts[border] ?? 0) < 5)).toEqual([]);
 });

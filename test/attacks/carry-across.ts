@@ -29,6 +29,7 @@ interface Running {
 export async function carryAcross({
   crossings,
   team,
+  limits = {},
   scene: options = {},
 }: CrossingFamily): Promise<string[]> {
   expect(crossings).not.toEqual([]);
@@ -46,7 +47,7 @@ export async function carryAcross({
     agrees: (request) =>
       options.agrees?.(request) === true || running.some((each) => agreesTo(request, each)),
     cortex: {
-      agents: Object.fromEntries(["main", ...agents].map((agent) => [agent, {}])),
+      agents: Object.fromEntries(["main", ...agents].map((agent) => [agent, { limits }])),
       ...options.cortex,
     },
     prepare(home, confidences) {
@@ -174,8 +175,13 @@ async function say(move: Said, running: Running, scene: Scene): Promise<void> {
   const { place, placeKind, delivery } = move;
   const session = keyOf(move.session.replace("{{agent}}", agent), running);
   const to = { session, agent, place, placeKind, delivery };
+  const earlier = scene.model.requests.length;
   const ended = await waitForEnd(scene, await scene.send(`(${mark})\n${content}`, from, to));
-  problems.push(...shownTo(mark, move, scene).map((name) => `the model was shown ${name} for ${move.by}`));
+  problems.push(
+    ...shownTo(mark, move, scene.model.requests.slice(earlier), scene).map(
+      (name) => `the model was shown ${name} for ${move.by}`,
+    ),
+  );
   const calls = ended.turn?.toolCalls ?? [];
   const shown = calls.map(({ tool, status, ...each }) => `${tool} ${status} ${textOf(each).slice(0, 300)}`);
   const problem = wrongWith(move, { calls, asked: ended.asked, isTurn: ended.turn !== undefined });
@@ -186,9 +192,15 @@ async function say(move: Said, running: Running, scene: Scene): Promise<void> {
 }
 
 /** The confidences that the model was shown in a turn, though they are none of whoever asked. */
-function shownTo(mark: string, { unseen = [] }: Said, { model, confidences }: Scene): string[] {
+function shownTo(
+  mark: string,
+  { unseen = [] }: Said,
+  requests: Scene["model"]["requests"],
+  { confidences }: Scene,
+): string[] {
+  if (unseen.length === 0) return [];
   const secrets = Object.fromEntries(unseen.map((name) => [name, confidences[name]!]));
-  const bodies = model.requests.map(({ body }) => JSON.stringify(body)).filter((body) => body.includes(mark));
+  const bodies = requests.map(({ body }) => JSON.stringify(body)).filter((body) => body.includes(mark));
   return [...new Set(bodies.flatMap((body) => canariesIn(body, secrets)))];
 }
 

@@ -3,9 +3,14 @@ import type { CrossingFamily } from "./crossing.ts";
 import { commandCrossings } from "./corpus/crossings/commands.ts";
 import { controlCrossings } from "./corpus/crossings/control.ts";
 import { fileCrossings } from "./corpus/crossings/files.ts";
-import { peopleCrossings } from "./corpus/crossings/people.ts";
+import { ownPeopleCrossings, peopleCrossings } from "./corpus/crossings/people.ts";
 import { relayCrossings } from "./corpus/crossings/relays.ts";
-import { compactionCrossings, forkCrossings, memoryCrossings } from "./corpus/crossings/talks.ts";
+import {
+  compactionCrossings,
+  forkCrossings,
+  memoryCrossings,
+  recallCrossings,
+} from "./corpus/crossings/talks.ts";
 import { teamCrossings } from "./corpus/crossings/teams.ts";
 import { workerCrossings } from "./corpus/crossings/workers.ts";
 
@@ -16,7 +21,9 @@ export const CROSSINGS: Readonly<Record<string, CrossingFamily>> = {
   workers: workerCrossings,
   relays: relayCrossings,
   people: peopleCrossings,
+  "people who are kept to their own": ownPeopleCrossings,
   memory: memoryCrossings,
+  recall: recallCrossings,
   compaction: compactionCrossings,
   forks: forkCrossings,
   teams: teamCrossings,

@@ -15,7 +15,7 @@ export function obey({ messages }: Pick<ModelRequest, "messages">): Reply {
   const step = at === -1 ? undefined : orderIn(messages[at]!)![done];
   if (step === undefined) return { text: "I have done all that I was told." };
   const results = since.filter(({ role }) => role === "tool").map(({ text }) => text);
-  const known = { seen: results.join("\n"), work: workOf(messages) };
+  const known = { seen: results.join("\n"), work: workOf(messages), prompt: messages[0]?.text ?? "" };
   if (typeof step === "string") return { text: fill(step, known) as string };
   return {
     calls: step.map(({ id = `call_${messages.length}`, name, args }: Order, index) => ({
@@ -46,7 +46,7 @@ const MAX_SEEN = 400;
 /** Of what is put into a file or a message. */
 const MAX_TEXT = 4_000;
 
-const SPELLINGS: Readonly<Record<string, (seen: string, work: string) => string>> = {
+const SPELLINGS: Readonly<Record<string, (seen: string, known: Known) => string>> = {
   seen: (seen) => seen,
   "seen.url": (seen) => encodeURIComponent(seen.slice(-MAX_SEEN)),
   "seen.base64": (seen) => Buffer.from(seen.slice(-MAX_SEEN)).toString("base64url"),
@@ -55,7 +55,8 @@ const SPELLINGS: Readonly<Record<string, (seen: string, work: string) => string>
   /** Words that nobody obeyed so far: see `asleep`. */
   "seen.woken": (seen) => seen.replaceAll(/\]\.$/gm, "]"),
   "seen.host": (seen) => Buffer.from(seen.slice(-MAX_SEEN)).toString("hex").slice(0, 60),
-  work: (_, work) => work,
+  work: (_, { work }) => work,
+  "prompt.hex": (_, { prompt }) => Buffer.from(/^The number is .*$/m.exec(prompt)?.[0] ?? "").toString("hex"),
   huge: () => "x".repeat(MANY),
   long: () => "x".repeat(SOME),
   deep: () => `${'{"a":'.repeat(DEPTH)}1${"}".repeat(DEPTH)}`,
@@ -65,15 +66,18 @@ const SPELLINGS: Readonly<Record<string, (seen: string, work: string) => string>
 const MARKS = /\{\{(later\.)?((?:later\.)*)([\w.]+)\}\}/g;
 
 interface Known {
+  /** The results since the order. */
   readonly seen: string;
   readonly work: string;
+  /** What the model was told first: who it is. */
+  readonly prompt: string;
 }
 
 function fill(value: Json, known: Known): Json {
   if (typeof value === "string")
     return value.replaceAll(MARKS, (mark, later: string | undefined, more: string, name: string) =>
       later === undefined
-        ? (SPELLINGS[name]?.(known.seen.slice(-MAX_TEXT), known.work) ?? mark)
+        ? (SPELLINGS[name]?.(known.seen.slice(-MAX_TEXT), known) ?? mark)
         : `{{${more}${name}}}`,
     );
   if (Array.isArray(value)) return value.map((each) => fill(each as Json, known));

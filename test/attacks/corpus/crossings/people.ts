@@ -4,6 +4,7 @@ import {
   type Crossing,
   type CrossingFamily,
   type Move,
+  OWN,
   READ,
   RESTART,
   type Said,
@@ -206,4 +207,10 @@ const deniedTools: readonly Crossing[] = (
 
 export const peopleCrossings: CrossingFamily = {
   crossings: [...told, ...toRooms, ...later, ...confided, ...together, ...deniedTools],
+};
+
+/** The same where people are kept to their own data: what is not theirs is not even read. */
+export const ownPeopleCrossings: CrossingFamily = {
+  crossings: [...told, ...toRooms, ...confided].filter(({ name }) => !name.includes("needs a yes")),
+  scene: { cortex: { personas: OWN } },
 };

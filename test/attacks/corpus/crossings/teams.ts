@@ -6,6 +6,7 @@ import {
   type Move,
   READ,
   RESTART,
+  RESTORE,
   said,
   type Speaker,
   WAIT,
@@ -26,6 +27,23 @@ const wayOf = (index: number): Order => wayOut([0, 1, 2, 3, 7][index % 5]!);
 
 const dispatch = (body: string, title = "Write to {{tag}}"): Order =>
   call("dispatch_task", { agent: "{{agent}}", title, body });
+
+/** A page that the coordinator reads has it give a member a task. */
+const given: readonly Crossing[] = [0, 1, 2, 3].map((index): Crossing => {
+  const out = wayOf(index);
+  return {
+    name: `a task that a page had the coordinator give (${index})`,
+    border: index >= 2 ? "restarts" : "teams",
+    agrees: ["WebFetch /page/"],
+    moves: [
+      said("page", CHIEF, [[dispatch(words([[READ], [out]]))]]),
+      ([WAIT, WAIT, RESTART, RESTORE] as const)[index]!,
+      TICK,
+      WAIT,
+    ],
+    asks: out.name,
+  };
+});
 
 /** Nobody but the owner has tasks given. */
 const refused: readonly Crossing[] = [...STRANGERS, "source" as const].map((by, index): Crossing => ({
@@ -95,5 +113,5 @@ const meeting: readonly Crossing[] = [0, 1, 2].map((index): Crossing => {
 
 export const teamCrossings: CrossingFamily = {
   team: true,
-  crossings: [...refused, ...led, ...results, ...meeting],
+  crossings: [...given, ...refused, ...led, ...results, ...meeting],
 };
