@@ -36,7 +36,7 @@ import type {
   WakeTopic,
 } from "../store.ts";
 import { MAX_CHUNKS_IN_DELIVERY } from "../store.ts";
-import { digestedEventId, refuseSecretName } from "../kept-id.ts";
+import { digestedEventId, keptKey, refuseSecretName } from "../kept-id.ts";
 import { OWNER } from "./audit.ts";
 import type { ClaimRequest, ClaimRow } from "./claim.ts";
 import { connectThread } from "./connect-thread.ts";
@@ -243,7 +243,7 @@ export class SqliteStore implements Store {
           judge: judge === true ? 1 : 0,
           file: file === undefined ? undefined : encodeFile(file),
           progress,
-          guest,
+          guest: guest === undefined ? undefined : { ...guest, guest: keptKey(guest.guest, this) },
         };
         const { fresh, unkept, dispatched } = await this.#writer.call("acceptEvent", input);
         if (unkept === true) return { fresh, unkept };
