@@ -54,6 +54,17 @@ test("one that is installed and does not work is none, and what it said is the r
   });
 });
 
+test("one that cannot keep programs from making namespaces of their own is too old", async () => {
+  using folder = temporaryFolder();
+  const program = join(folder.path, "bwrap");
+  writeFileSync(program, "#!/bin/sh\necho 'bwrap: Unknown option --disable-userns' >&2\nexit 1\n");
+  chmodSync(program, 0o755);
+  expect(await findBubblewrap({ PATH: `${folder.path}:/usr/bin:/bin` })).toEqual({
+    problem: `${program} is older than 0.8`,
+    hint: expect.stringContaining("Update bubblewrap"),
+  });
+});
+
 test("the mode follows the setting, and what is installed when it is looked for again", async () => {
   using folder = temporaryFolder();
   const team = join(realpathSync(folder.path), "team");

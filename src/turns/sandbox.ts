@@ -104,6 +104,10 @@ export async function findBubblewrap(environment: Variables): Promise<Found> {
 const INSTALL =
   "Install it: `apt-get install bubblewrap`, `dnf install bubblewrap` or `pacman -S bubblewrap`. Requires Linux.";
 
+/** How an older one answers: it cannot keep programs from making namespaces of their own. */
+const UNKNOWN_OPTION = "Unknown option";
+const UPDATE = "Update bubblewrap to 0.8 or later; commands could leave the sandbox of an older one.";
+
 const NOT_ALLOWED =
   "Allow unprivileged user namespaces: see kernel.unprivileged_userns_clone, " +
   "kernel.apparmor_restrict_unprivileged_userns or, in a container, its options.";
@@ -131,6 +135,7 @@ async function tryOut(bubblewrap: string, PATH: string): Promise<Found> {
     const { exitCode, signal, output } = await runToEnd({ ...program, timeoutMs: TRY_MS });
     if (exitCode === 0) return { bubblewrap };
     const said = output.toString().trim().split("\n").at(-1);
+    if (said?.includes(UNKNOWN_OPTION)) return { problem: `${bubblewrap} is older than 0.8`, hint: UPDATE };
     return doesNotWork(bubblewrap, said || `it exited with ${exitCode ?? signal}`);
   } catch (error) {
     return doesNotWork(bubblewrap, error instanceof Error ? error.message : String(error));

@@ -97,6 +97,23 @@ describe.skipIf(sandbox === undefined)("in the sandbox", () => {
     expect(marks.filter((path) => existsSync(path))).toEqual([]);
   });
 
+  test("a command gets no namespace of its own, where it could leave mounts behind that guard files", async () => {
+    using files = sandboxed();
+    const { workspace } = files.context;
+    execFileSync("git", ["init", "--quiet", workspace]);
+    // It keeps its working directory, detaches the tree of mounts, and what was mounted on is a plain folder again.
+    const detach =
+      'my ($new, $old, $at) = qw(/tmp/n /tmp/n/old /old); syscall(155, $new, $old); syscall(166, $at, 2); rename ".git", "moved"';
+    const nested = `mount -t tmpfs none /tmp/n && mkdir /tmp/n/old && perl -e '${detach}'`;
+    const command = `mkdir /tmp/n; unshare --user --map-root-user --mount sh -c "$NESTED"`;
+    const text = await bash(
+      { ...files.context, environment: { ...files.context.environment, NESTED: nested } },
+      command,
+    );
+    expect(text).toContain("unshare failed");
+    expect(existsSync(join(workspace, "moved"))).toBe(false);
+  });
+
   test("a temporary file is gone with the command, and is nowhere outside", async () => {
     using files = sandboxed();
     expect(await bash(files.context, "echo x > /tmp/cortex-private && cat /tmp/cortex-private")).toBe("x");

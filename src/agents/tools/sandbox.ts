@@ -90,9 +90,10 @@ async function controlOf(context: SandboxContext): Promise<GuardedControl | unde
 }
 
 const USER_ID = "1000";
-// `--unshare-all` treats the user namespace as optional.
+// `--unshare-all` treats the user namespace as optional. In a user namespace of its own, a program could detach the tree
+// of mounts: what a read-only mount had held in its place could then be moved. It could also mount memory that nobody counts.
 const NAMESPACES = (
-  "--unshare-all --unshare-user --die-with-parent --new-session --cap-drop ALL --hostname sandbox " +
+  "--unshare-all --unshare-user --disable-userns --die-with-parent --new-session --cap-drop ALL --hostname sandbox " +
   `--uid ${USER_ID} --gid ${USER_ID}`
 ).split(" ");
 
