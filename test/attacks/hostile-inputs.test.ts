@@ -355,10 +355,9 @@ test("arguments of commands", async () => {
     "context",
     "relay show",
   ];
-  const lines = SHORT.filter((text) => !text.includes("\0")).map((text, index) => [
-    ...commands[index % commands.length]!.split(" "),
-    text,
-  ]);
+  const lines = SHORT.filter((text) => !text.includes("\0")).map((text, index) =>
+    commands[index % commands.length]!.split(" ").concat(text),
+  );
   inputs += lines.length;
   for (const line of lines) {
     const { code, err } = await run(home, line);
