@@ -80,10 +80,6 @@ export function isWithin(label: Label, other: Label): boolean {
   return LABEL_SETS.every((set) => label[set].every((name) => other[set].includes(name)));
 }
 
-export function isSameLabel(one: Label, other: Label): boolean {
-  return isWithin(one, other) && isWithin(other, one);
-}
-
 /** Whether data with this label may be told to an audience, by the name of a principal or a room. */
 export function mayTell(label: Label, audience: string): boolean {
   return audience === OWNER_PRINCIPAL || label.private.every((name) => name === audience);
