@@ -35,24 +35,31 @@ export const NO_TRUST: Trust = { ...NO_LABEL, outward: false };
 /** Of the data of the owner: their files, and what was said to them. */
 export const OWNERS: Label = { ...NO_LABEL, private: [OWNER_PRINCIPAL] };
 
+export const LABEL_SETS = ["untrusted", "private", "denied"] as const;
+type LabelSet = (typeof LABEL_SETS)[number];
+
 /** More names than this are counted as one, so that a label stays small in a crowded room. */
 const MAX_NAMES = 64;
-const CROWD = "others";
+/** That one name. It forbids at least what those that it counts forbid. */
+const CROWD: Readonly<Record<LabelSet, string>> = {
+  untrusted: "others",
+  private: "others",
+  denied: "*",
+};
 /** Stored before labels had names. */
-const UNNAMED: Readonly<Record<"untrusted" | "private" | "denied", string>> = {
+const UNNAMED: Readonly<Record<LabelSet, string>> = {
   untrusted: "unknown",
   private: OWNER_PRINCIPAL,
   denied: "*",
 };
-export const LABEL_SETS = ["untrusted", "private", "denied"] as const;
 
 export function joinLabels(...labels: readonly Label[]): Label {
   const [only, ...others] = labels;
   if (only !== undefined && others.length === 0) return only;
   return {
-    untrusted: joinNames(labels.map(({ untrusted }) => untrusted)),
-    private: joinNames(labels.map((label) => label.private)),
-    denied: joinNames(labels.map(({ denied }) => denied)),
+    untrusted: joinNames("untrusted", labels),
+    private: joinNames("private", labels),
+    denied: joinNames("denied", labels),
   };
 }
 
@@ -60,15 +67,16 @@ export function joinTrust(...trusts: readonly Trust[]): Trust {
   return { ...joinLabels(...trusts), outward: trusts.some(({ outward }) => outward) };
 }
 
-function joinNames(lists: readonly Names[]): Names {
-  const all = lists.flat();
+function joinNames(set: LabelSet, labels: readonly Label[]): Names {
+  const all = labels.flatMap((label) => label[set]);
   if (all.length === 0) return all;
   const names = [...new Set(all)].toSorted();
   if (names.length <= MAX_NAMES) return names;
   // The owner's name is never counted among the others: rules depend on it.
-  const kept = names.filter((name) => name === OWNER_PRINCIPAL || name === CROWD);
+  const crowd = CROWD[set];
+  const kept = names.filter((name) => name === OWNER_PRINCIPAL || name === crowd);
   const rest = names.filter((name) => !kept.includes(name));
-  return [...new Set([...kept, CROWD, ...rest.slice(0, MAX_NAMES - kept.length - 1)])].toSorted();
+  return [...new Set([...kept, crowd, ...rest.slice(0, MAX_NAMES - kept.length - 1)])].toSorted();
 }
 
 export function isUnlabelled({ untrusted, private: readers, denied }: Label): boolean {
@@ -123,8 +131,8 @@ export function isDeniedToAuthor({ denied }: Label, allows: (pattern: string) =>
 
 /** What one has and the other has not. Undefined: nothing. */
 export function addedTrust(known: Trust, brought: Trust): Trust | undefined {
-  const missing = (set: (typeof LABEL_SETS)[number]): Names =>
-    brought[set].filter((name) => !known[set].includes(name) && !known[set].includes(CROWD));
+  const missing = (set: LabelSet): Names =>
+    known[set].includes(CROWD[set]) ? [] : brought[set].filter((name) => !known[set].includes(name));
   const added = {
     untrusted: missing("untrusted"),
     private: brought.private.filter((name) => !known.private.includes(name)),
@@ -132,8 +140,8 @@ export function addedTrust(known: Trust, brought: Trust): Trust | undefined {
     outward: brought.outward && !known.outward,
   };
   if (isUnlabelled(added) && !added.outward) return undefined;
-  const limited = (set: (typeof LABEL_SETS)[number]): Names =>
-    known[set].length + added[set].length > MAX_NAMES && set !== "private" ? [CROWD] : added[set];
+  const limited = (set: LabelSet): Names =>
+    known[set].length + added[set].length > MAX_NAMES && set !== "private" ? [CROWD[set]] : added[set];
   return { ...added, untrusted: limited("untrusted"), denied: limited("denied") };
 }
 
@@ -147,7 +155,7 @@ export function readTrust(settings: Readonly<Record<string, Json>>): Trust {
 /** As stored: a set is an object, so that settings are merged name by name. */
 export function parseTrust(stored: Json | undefined): Trust {
   const fields = (stored ?? {}) as Readonly<Record<string, Json | undefined>>;
-  const names = (set: (typeof LABEL_SETS)[number]): Names => {
+  const names = (set: LabelSet): Names => {
     const value = fields[set];
     if (value === true) return [UNNAMED[set]];
     if (typeof value !== "object" || value === null || Array.isArray(value)) return [];
