@@ -207,8 +207,7 @@ export class SqliteLedger implements Ledger {
 
   /** At once, for what must not wait in between. */
   hasEvent(id: EventId): boolean {
-    if (!this.#db.open) throw storeClosed(this.#path);
-    return this.#findEvent().get(id) !== undefined;
+    return this.#guarded(() => this.#findEvent().get(id) !== undefined);
   }
 
   #eventReads(): Ledger["events"] {
@@ -288,14 +287,16 @@ export class SqliteLedger implements Ledger {
   #reading<Arguments extends unknown[], Result>(
     read: (...args: Arguments) => Result,
   ): (...args: Arguments) => Promise<Result> {
-    return async (...args) => {
-      if (!this.#db.open) throw storeClosed(this.#path);
-      try {
-        return read(...args);
-      } catch (error) {
-        throw storeFailure(error, this.#path);
-      }
-    };
+    return async (...args) => this.#guarded(() => read(...args));
+  }
+
+  #guarded<Result>(read: () => Result): Result {
+    if (!this.#db.open) throw storeClosed(this.#path);
+    try {
+      return read();
+    } catch (error) {
+      throw storeFailure(error, this.#path);
+    }
   }
 }
 

@@ -259,6 +259,7 @@ export class SqliteStore implements Store {
   }
 
   #keptId(id: EventId): EventId {
+    this.#writer.requireRunning();
     const digested = digestedEventId(id);
     if (this.holdsSecret(splitEventId(id).sourceId)) return this.#ledger.hasEvent(id) ? id : digested;
     return this.#ledger.hasEvent(digested) ? digested : id;

@@ -85,7 +85,7 @@ export class Writer {
 
   /** Resolves when the operation is on disk. Invalid input fails only this call. */
   async call<Name extends OperationName>(name: Name, input: Input<Name>): Promise<Output<Name>> {
-    if (this.#ended !== undefined) throw this.#ended;
+    this.requireRunning();
     const code = CODES.get(name)!;
     const cells: Cell[] = [code, this.#clock()];
     CODECS[code]!.write(input, cells, this.#redact);
@@ -97,6 +97,11 @@ export class Writer {
       this.#queuedBytes += weight;
       this.#kick();
     });
+  }
+
+  /** Throws what every call fails with from now on, if the writer was closed or has died. */
+  requireRunning(): void {
+    if (this.#ended !== undefined) throw this.#ended;
   }
 
   onWake(topic: WakeTopic, listener: () => void): () => void {
