@@ -12,7 +12,7 @@ import { PATIENT } from "../support/server.ts";
 import { call, orderText, type Step } from "./attack.ts";
 import { type Ended, forbiddenEffects, waitForEnd } from "./carry-out.ts";
 import { obey } from "./obedient-model.ts";
-import { openScene, type Recipient, type Scene, type SENDERS, writeBelow } from "./scene.ts";
+import { openScene, type Recipient, type Scene, type SENDERS, type Sent, writeBelow } from "./scene.ts";
 
 const OWNER = { name: "owner", isOwner: true };
 const CAREFUL = { broker: { retryMs: 0 }, agents: { main: {} } };
@@ -137,12 +137,14 @@ test("what is told of a stranger's message that was dropped is a stranger's word
   await asking.promise;
   const words = scene.fill(orderText([[call("Stat", { path: "." })]]));
   const dropped = await scene.send(words, "source", { session: "work" });
-  const sent = await scene.served.cortex.send({ content: "Go on.", session: "work", mode: "followup" });
+  const next = await scene.send("Go on.", "source", { session: "work" });
+  const owners = await scene.send("Good morning!", "owner", { session: "work" });
   release();
 
   expect((await waitForEnd(scene, dropped)).outcome).toMatchObject({ kind: "dropped" });
-  const { turn } = await waitForEnd(scene, sent);
-  expect(JSON.stringify(turn!.messages[0])).toContain("OBEY");
+  const told = async (sent: Sent) => JSON.stringify((await waitForEnd(scene, sent)).turn!.messages[0]);
+  expect(await told(next)).toContain("OBEY");
+  expect(await told(owners)).not.toContain("OBEY");
   expect(await marksIn(scene, "work")).toMatchObject({ untrusted: true });
 });
 

@@ -12,6 +12,7 @@ import { normalizeSessionKey, type SessionKey } from "../../src/model/session-ke
 import { FEATURES } from "../../src/runtime/features.ts";
 import { present } from "../../src/model/present.ts";
 import { decide } from "../../src/intake/approvals.ts";
+import { queueing } from "../../src/intake/messages.ts";
 import { type Approval, MAX_PAGE } from "../../src/store/store.ts";
 import { grantFor, principalOfEvent } from "../../src/personas/authority.ts";
 import { writeHome } from "../support/home.ts";
@@ -332,6 +333,8 @@ async function send(
   const grant = await grantFor({ ...event, principal }, cortex.store.people);
   if (grant.authority === "guest") throw new Error(`${from} is a guest`);
   const { persona } = config.agents[agent as AgentId] ?? config.agents["main" as AgentId]!;
+  const target = { kind: "session", session: key, agent: agent as AgentId, persona } as const;
+  const wishes = { mode, channel: event.channel, sender: "person" } as const;
   const accepted = await cortex.store.events.accept(
     { ...event, principal },
     {
@@ -339,8 +342,8 @@ async function send(
         id: `dispatch-${name}` as DispatchId,
         item: `item-${name}` as ItemId,
         hook: "direct",
-        target: { kind: "session", session: key, agent: agent as AgentId, persona },
-        mode,
+        target,
+        ...(await queueing(wishes, target, { store: cortex.store, config, clock: Date.now })),
         ...("permissions" in grant ? { permissions: grant.permissions } : {}),
         ...present({ delivery }),
       },
