@@ -103,7 +103,9 @@ test("what cannot be is refused", async () => {
     [["add", "ada", "--permissions", '{"roots":["notes"]}'], "is not absolute"],
     [["add", "ada", "--permissions", "{"], "Invalid JSON in `--permissions`"],
     [["add", "ada", "--pending", "many"], "Expected a number"],
+    [["add", "ada", "--identity", "cli:owner"], "expected channel:sender"],
     [["limit", "bob", "--pending", "1"], 'Unknown person "bob"'],
+    [["link", "owner", "telegram:1", "--remove"], 'Person "owner" does not have the identity telegram:1'],
     [["remove", "owner"], "Exactly one person is the owner"],
     [["forget", "owner", "--yes"], "The owner cannot be forgotten"],
   ] as const)

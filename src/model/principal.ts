@@ -8,6 +8,7 @@ import {
   AGENT_ADAPTER,
   ANSWER_ADAPTER,
   FILES_ADAPTER,
+  isOwnAdapter,
   OWNER_ADAPTERS,
   RELAY_ADAPTER,
   SCRIPT_ADAPTER,
@@ -25,8 +26,13 @@ type PrincipalKind = "owner" | "person" | "guest" | "source" | "agent";
 /** The identity of somebody on a channel: `telegram:42`, or `telegram@work:42` on another account than the default one. */
 export type Identity = string & { readonly __id: "identity" };
 
-/** Written so, with a channel as adapters may name themselves. */
-export const IDENTITY = /^[a-z0-9][a-z0-9_.-]{0,63}(@[^:\s]{1,64})?:\S[^\p{Cc}]{0,255}$/u;
+const IDENTITY = /^([a-z0-9][a-z0-9_.-]{0,63})(@[^:\s]{1,64})?:(?!\s)[^\p{Cc}]{1,256}$/u;
+
+/** Written so, with a channel as adapters may name themselves. On channels of Cortex itself, nobody has an identity. */
+export function isIdentity(text: string): text is Identity {
+  const [, channel] = IDENTITY.exec(text) ?? [];
+  return channel !== undefined && !isOwnAdapter(channel);
+}
 
 export function personPrincipal(id: string): Principal {
   return `person:${id}` as Principal;

@@ -20,7 +20,9 @@ export async function linkPerson(given: Invocation): Promise<void> {
   const [id = "", identity = ""] = given.args;
   const { identities } = await readPerson(id, given);
   const others = identities.filter((known) => known !== identity);
-  const linked = given.options["remove"] === true ? others : [...others, identity];
+  const removes = given.options["remove"] === true;
+  if (removes && others.length === identities.length) throw identityMissing(id, identity);
+  const linked = removes ? others : [...others, identity];
   await send({ method: "PATCH", path: pathOf(id), body: { identities: linked } }, given);
 }
 
@@ -68,6 +70,13 @@ export async function forgetPerson({ home, args: [id = ""], options, print }: In
 
 function pathOf(id: string): string {
   return `/api/people/${encodeURIComponent(id)}`;
+}
+
+/** A typo must not pass for a right that was taken away. */
+function identityMissing(id: string, identity: string): CortexError {
+  return new CortexError("state_conflict", `Person "${id}" does not have the identity ${identity}`, {
+    hint: `Run \`cortex people show ${id}\` to list their identities.`,
+  });
 }
 
 const NONE = "none";

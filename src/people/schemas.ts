@@ -4,10 +4,10 @@ import { narrowedPermissions } from "../config/cortex-schema.ts";
 import { time } from "../feature/api.ts";
 import { textField } from "../feature/requests.ts";
 import { ROLES } from "../model/person.ts";
-import { IDENTITY, type Identity } from "../model/principal.ts";
+import { isIdentity } from "../model/principal.ts";
 
 const identity = textField
-  .refine((text): text is Identity => IDENTITY.test(text), { error: "expected channel:sender" })
+  .refine(isIdentity, { error: "expected channel:sender, not on a channel of Cortex itself" })
   .describe("`channel:sender`, or `channel@account:sender`.");
 const role = z.enum(ROLES).describe("member: may talk. guest: is only recorded. Only `owner` is the owner.");
 const whole = z.int().min(0);

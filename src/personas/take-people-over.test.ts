@@ -32,6 +32,7 @@ test("each entry becomes a member with its permissions", async () => {
     { channel: "email", sender: "Ann Lee <ann@x.example>" },
     { channel: "matrix", sender: "@bob:x.example" },
     { channel: "signal", sender: "日本" },
+    { channel: "http", sender: "somebody" }, // no adapter sends such an event
   ];
   expect(await taken(paired)).toEqual([
     owner,

@@ -6,7 +6,7 @@ import type { Config } from "../config/config.ts";
 import { DEFAULT_AGENT } from "../model/ids.ts";
 import { canonicalJson } from "../model/json.ts";
 import { OWNER_ID, PERSON_ID } from "../model/person.ts";
-import { IDENTITY, type Identity, identityOf, isAtOwnDoor } from "../model/principal.ts";
+import { type Identity, identityOf, isAtOwnDoor, isIdentity } from "../model/principal.ts";
 import { dmSessionKey, type SessionKey } from "../model/session-key.ts";
 import type { NewPerson, Store } from "../store/store.ts";
 
@@ -29,7 +29,7 @@ function peopleOf({ channels: { paired }, identityLinks }: Config): readonly New
   const people = new Map<string, NewPerson & { readonly identities: Identity[] }>();
   for (const entry of paired) {
     const identity = identityOf(entry);
-    if (!IDENTITY.test(identity)) continue; // no adapter sends such an event
+    if (!isIdentity(identity)) continue; // no adapter sends such an event
     const person = personOf(entry, links.get(peerKey(entry)));
     const key = canonicalJson([person.id, person.permissions ?? null]);
     const known = people.get(key);

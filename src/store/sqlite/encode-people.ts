@@ -2,7 +2,7 @@
 import { CortexError } from "../../model/errors.ts";
 import { canonicalJson } from "../../model/json.ts";
 import { PERSON_ID } from "../../model/person.ts";
-import { IDENTITY, type Identity } from "../../model/principal.ts";
+import { type Identity, isIdentity } from "../../model/principal.ts";
 import { type Actor, MAX_PERMISSIONS_BYTES, type NewPerson, type PersonChange } from "../store.ts";
 import type { Input } from "./operations.ts";
 
@@ -61,10 +61,10 @@ function checkName(name: string): string {
   });
 }
 
-function checkIdentity(identity: Identity): Identity {
-  if (IDENTITY.test(identity)) return identity;
+function checkIdentity(identity: string): Identity {
+  if (isIdentity(identity)) return identity;
   throw new CortexError("id_invalid", `Invalid identity ${JSON.stringify(identity.slice(0, 100))}`, {
-    hint: "Use channel:sender, as in telegram:42, or channel@account:sender.",
+    hint: "Use channel:sender, as in telegram:42, or channel@account:sender, and no channel of Cortex itself, such as http.",
   });
 }
 
