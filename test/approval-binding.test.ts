@@ -7,7 +7,7 @@ import { expect, test } from "vitest";
 import { decide } from "../src/intake/approvals.ts";
 import { MAIN_SESSION } from "../src/model/session-key.ts";
 import type { Request } from "../src/model/request.ts";
-import type { Cortex } from "../src/runtime/cortex.ts";
+import type { Cortex, CortexOptions } from "../src/runtime/cortex.ts";
 import type { SqliteStore } from "../src/store/sqlite/sqlite-store.ts";
 import type { Approval } from "../src/store/store.ts";
 import { openTestCortex, writeHome } from "./support/home.ts";
@@ -72,8 +72,9 @@ function sceneOf(cortex: Cortex): Omit<Scene, keyof AsyncDisposable> {
   };
 }
 
-async function openScene(config: object = ASKING): Promise<Scene> {
-  const cortex = await openTestCortex({ cortex: config, script: SCRIPT, hooks: { "bell.ts": HOOK } });
+async function openScene(config: object = ASKING, options: Partial<CortexOptions> = {}): Promise<Scene> {
+  const files = { cortex: config, script: SCRIPT, hooks: { "bell.ts": HOOK } };
+  const cortex = await openTestCortex(files, options);
   return { ...sceneOf(cortex), [Symbol.asyncDispose]: () => cortex[Symbol.asyncDispose]() };
 }
 
@@ -188,7 +189,10 @@ test("text by others that reached the session after the request voids the approv
 });
 
 test("calls of one message are decided once each, although the first one's output is text by others", async () => {
-  await using scene = await openScene({ ...ASKING, sandbox: "auto" });
+  using broken = temporaryFolder();
+  writeFileSync(join(broken.path, "bwrap"), "#!/bin/sh\nexit 1\n", { mode: 0o755 });
+  const environment = { PATH: `${broken.path}:${process.env["PATH"]}` };
+  await using scene = await openScene({ ...ASKING, sandbox: "auto" }, { environment });
   const { store } = scene.cortex;
   const ended = await scene.say("both");
   const open = async () => (await store.approvals.list({ state: "open" })).items;
