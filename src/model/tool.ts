@@ -113,7 +113,7 @@ export interface ToolContext {
 
 /** What files hold, and what is written to them. */
 export interface ToolLabels {
-  /** Of a file as it is now. */
+  /** Of a file that the tool has read or is about to read. */
   ofFile(path: string): Promise<Label>;
   /** Of everything in these folders. */
   ofFolders(folders: readonly string[]): Promise<Label>;

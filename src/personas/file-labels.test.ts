@@ -1,4 +1,12 @@
-import { appendFileSync, mkdirSync, readFileSync, realpathSync, renameSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 
 import * as fc from "fast-check";
@@ -171,6 +179,33 @@ test("documents of others are nobody's words that are trusted", async () => {
   const foreign = { ...OWNERS, untrusted: FOREIGN.untrusted };
   expect(await at.files.ofFile(at.path("inbox/letter.md"))).toEqual(foreign);
   expect(await at.files.ofFolders([at.folder])).toEqual(foreign);
+});
+
+test("a file that goes away while its label is looked up keeps the label of its record", async () => {
+  await using opened = await openTestStore();
+  using at = scene(opened);
+  await at.write("a", TEXT, OF_ADA, FOR_ADA);
+  const { labels } = opened.store;
+  const files = new FileLabels({
+    foreign: [],
+    labels: {
+      areEmpty: () => labels.areEmpty(),
+      ofFile(file) {
+        rmSync(at.path("a"), { force: true });
+        return labels.ofFile(file);
+      },
+    } as typeof labels,
+  });
+  expect(await files.ofFile(at.path("a"))).toEqual(OF_ADA);
+});
+
+test("what was read of a file that is gone is nobody's words that are trusted, unless the owner is alone", async () => {
+  await using opened = await openTestStore();
+  using at = scene(opened);
+  expect(await at.files.ofReadFile(at.path("gone"))).toEqual(OWNERS);
+  await at.write("a", TEXT, OF_ADA, FOR_ADA);
+  expect(await at.files.ofReadFile(at.path("a"))).toEqual(OF_ADA);
+  expect((await at.files.ofReadFile(at.path("gone"))).untrusted).toEqual(FOREIGN.untrusted);
 });
 
 test("a file never has less than what was written to it last", async () => {

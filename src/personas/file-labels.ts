@@ -88,6 +88,13 @@ export class FileLabels {
     return (await this.originOf(path)).label;
   }
 
+  /** The label of what was read of a file. One that is gone since can have been anyone's, if anybody else writes at all. */
+  async ofReadFile(path: string): Promise<Label> {
+    const { label } = await this.originOf(path);
+    const isGone = (await factsOf(path)) === undefined && !(await this.#labels.areEmpty());
+    return isGone ? joinLabels(label, FOREIGN) : label;
+  }
+
   /** The owner's, if there is no such file. */
   async originOf(path: string): Promise<FileOrigin> {
     const [facts, areEmpty] = await Promise.all([factsOf(path), this.#labels.areEmpty()]);
@@ -132,7 +139,7 @@ export class FileLabels {
     const own = found.filter((record) => record.path === real);
     const lasting = isShared ? own : [];
     if (found.length === 0) return { lasting, records: [], isKnown: false };
-    const hash = size > MAX_HASHED_BYTES ? undefined : await hashOf(real);
+    const hash = size > MAX_HASHED_BYTES ? undefined : await hashIfThere(real);
     const known = own.filter((record) => hash === undefined || record.sha256 === hash);
     if (known.length > 0) return { lasting, records: known, isKnown: true };
     const isCrowded = found.length >= MAX_PAGE && hash !== undefined;
@@ -390,6 +397,16 @@ async function hashOf(path: string): Promise<string> {
   const hash = createHash("sha256");
   for await (const chunk of createReadStream(path)) hash.update(chunk as Buffer);
   return hash.digest("hex");
+}
+
+/** Undefined: it is gone, as an empty identity file is when the command that it was made for has ended. */
+async function hashIfThere(path: string): Promise<string | undefined> {
+  try {
+    return await hashOf(path);
+  } catch (error) {
+    if (hasCode(error, "ENOENT", "ENOTDIR")) return undefined;
+    throw error;
+  }
 }
 
 async function realOf(path: string): Promise<string> {

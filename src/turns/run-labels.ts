@@ -59,7 +59,7 @@ export class RunLabels implements ToolLabels {
   /** Who is kept to their own data has sent or seen the files of their thread. */
   async ofFile(path: string): Promise<Label> {
     const { confinedTo, attached = [] } = this.#options;
-    if (confinedTo === undefined || !attached.includes(path)) return this.#work.files.ofFile(path);
+    if (confinedTo === undefined || !attached.includes(path)) return this.#work.files.ofReadFile(path);
     return { ...FOREIGN, private: [confinedTo] };
   }
 
