@@ -23,21 +23,26 @@ export class FolderSize {
   readonly #path: string;
   readonly #except: () => readonly string[];
   readonly #rest: number;
+  readonly #maxWaitMs: number;
   #bytes: number | undefined;
   #walk: Promise<void> | undefined;
   #dueAtMs = 0;
 
   /** Folders in `except` do not count. */
-  constructor(path: string, { except = () => [], rest = REST }: FolderSizeOptions = {}) {
+  constructor(
+    path: string,
+    { except = () => [], rest = REST, maxWaitMs = MAX_WAIT_MS }: FolderSizeOptions = {},
+  ) {
     this.#path = path;
     this.#except = except;
     this.#rest = rest;
+    this.#maxWaitMs = maxWaitMs;
   }
 
   /** The last known size. Undefined: the first walk takes its time. */
   async bytes(): Promise<number | undefined> {
     if (this.#walk === undefined && performance.now() >= this.#dueAtMs) this.#walk = this.#refresh();
-    if (this.#walk !== undefined) await within(this.#walk, MAX_WAIT_MS);
+    if (this.#walk !== undefined) await within(this.#walk, this.#maxWaitMs);
     return this.#bytes;
   }
 
@@ -53,6 +58,7 @@ export class FolderSize {
 export interface FolderSizeOptions {
   readonly except?: () => readonly string[];
   readonly rest?: number;
+  readonly maxWaitMs?: number;
 }
 
 /** The space that a folder takes on its disk, links not followed. 0 if it does not exist. Never rejects. */

@@ -28,7 +28,7 @@ function open(home: string): { quotas: Quotas; workspace: string; lines: string[
     home,
     config: () => ({ quota: QUOTA, agents: { main: { workspace } } }),
     log: (line) => lines.push(line),
-    rest: 0,
+    pace: { rest: 0, maxWaitMs: 60_000 },
   });
   return { quotas, workspace, lines };
 }
@@ -112,7 +112,7 @@ test("empty files count, and a walk is bounded", async () => {
 
 test("a folder is walked in the background, and rests after each walk", async () => {
   const at = folder();
-  const size = new FolderSize(at, { rest: 1e9 });
+  const size = new FolderSize(at, { rest: 1e9, maxWaitMs: 60_000 });
   expect(await size.bytes()).toBe(0);
   fill(join(at, "a"), 1);
   expect(await size.bytes()).toBe(0);

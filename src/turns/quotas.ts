@@ -18,10 +18,11 @@ type QuotaConfig = Pick<Config, "quota"> & {
   readonly agents: Readonly<Record<string, Pick<Config["agents"][keyof Config["agents"]], "workspace">>>;
 };
 
-interface QuotaPorts extends Pick<FolderSizeOptions, "rest"> {
+interface QuotaPorts {
   readonly home: string;
   readonly config: () => QuotaConfig;
   readonly log: (line: string) => void;
+  readonly pace?: Omit<FolderSizeOptions, "except">;
 }
 
 const MB = 1024 ** 2;
@@ -34,12 +35,9 @@ export class Quotas {
   readonly #told = new Map<string, QuotaUse["state"]>();
 
   constructor(ports: QuotaPorts) {
-    const { home, config, rest } = ports;
+    const { home, config, pace } = ports;
     this.#ports = ports;
-    this.#home = new FolderSize(home, {
-      except: () => foldersApart(home, config()),
-      ...(rest !== undefined && { rest }),
-    });
+    this.#home = new FolderSize(home, { except: () => foldersApart(home, config()), ...pace });
   }
 
   /** Throws `quota_exceeded` if nothing more may be written. */
@@ -68,9 +66,7 @@ export class Quotas {
   }
 
   async #useOf(workspace: string): Promise<QuotaUse | undefined> {
-    const { rest } = this.#ports;
-    const size =
-      this.#workspaces.get(workspace) ?? new FolderSize(workspace, rest === undefined ? {} : { rest });
+    const size = this.#workspaces.get(workspace) ?? new FolderSize(workspace, this.#ports.pace);
     this.#workspaces.set(workspace, size);
     return this.#judge("workspace", workspace, await size.bytes());
   }
