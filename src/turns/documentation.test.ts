@@ -26,13 +26,42 @@ test.each([
   expect(text).toContain(claim);
 });
 
-test("the page names the limits of a turn with their defaults", () => {
+test("the page names the limits of a turn and of commands with their defaults", () => {
   expect(KEPT_SHARE).toBe(0.25); // a quarter
+  const grouped = (value: number): string => value.toLocaleString("en-US");
   const rows = Array.from(page.matchAll(/^\| `(\w+)` +\| (.+?) +\|/gm), ([, name, value]) => [name, value]);
   expect(rows).toEqual([
     ["modelCalls", String(limits.modelCalls)],
     ["costUsd", String(limits.costUsd)],
     ["wallClockMs", `${limits.wallClockMs / 3_600_000} hour`],
     ["repeatedCalls", String(limits.repeatedCalls)],
+    ["memoryMb", grouped(limits.memoryMb)],
+    ["processes", grouped(limits.processes)],
+    ["cpuSeconds", grouped(limits.cpuSeconds)],
+    ["openFiles", grouped(limits.openFiles)],
+    ["fileMb", grouped(limits.fileMb)],
   ]);
 });
+
+test("the page names the limits of disk space, people and guests with their defaults", () => {
+  const { quota, people } = config;
+  const { limits: ofPeople, share, openApprovals, guests } = people;
+  const settings = {
+    ...entriesOf("quota", quota),
+    ...entriesOf("people.limits", ofPeople),
+    "people.share": share,
+  };
+  const rows = Array.from(page.matchAll(/^\| `((?:quota|people)\.[\w.]+)` +\| (.+?) +\|/gm), (row) =>
+    row.slice(1),
+  );
+  for (const [name, value] of rows)
+    expect([name, value]).toEqual([name, settings[name!]?.toLocaleString("en-US")]);
+  expect(new Set([...rows.map(([name]) => name), "quota.warnAt"])).toEqual(new Set(Object.keys(settings)));
+  expect(text).toContain(`At ${quota.warnAt * 100} % (\`quota.warnAt\`)`);
+  expect(text).toContain(`\`people.openApprovals\` (${openApprovals})`);
+  expect(Object.keys(guests)).toEqual(["eventsPerDay", "allEventsPerDay", "characters"]);
+});
+
+function entriesOf(path: string, values: Readonly<Record<string, number>>): Record<string, number> {
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [`${path}.${name}`, value]));
+}
