@@ -46,7 +46,7 @@ test("the page names the limits of a turn and of commands with their defaults", 
 test("the page names the limits of disk space, people and guests with their defaults", () => {
   const { quota, people } = config;
   const { limits: ofPeople, share, openApprovals, guests } = people;
-  const settings = {
+  const settings: Record<string, number> = {
     ...entriesOf("quota", quota),
     ...entriesOf("people.limits", ofPeople),
     "people.share": share,
