@@ -86,6 +86,12 @@ export function hasVariable(pid: number, beginning: string): boolean {
   return environment !== undefined && `\0${environment}`.includes(`\0${beginning}`);
 }
 
+/** Whether the limit on file locks of the process, in digits, begins with these. A process without a limit has no digits. */
+export function hasFileLocks(pid: number, beginning: string): boolean {
+  const limit = /^Max file locks +\w+ +(\d+)/m.exec(readProc(pid, "limits") ?? "")?.[1];
+  return limit !== undefined && limit.startsWith(beginning);
+}
+
 /** The memory of processes, with each shared page counted once. The kernel looks at every page, outside our main thread. */
 export async function ownMemory(pids: readonly number[]): Promise<number> {
   let bytes = 0;

@@ -8,6 +8,14 @@ const KIB = 1024;
 /** The unit of `ulimit -f`. */
 const BLOCKS_PER_MB = 2048;
 
+/** The variable that marks the processes of a call with a number. */
+export const CALL_VARIABLE = "CORTEX_CALL";
+/**
+ * The same number as a limit that Linux ignores, the one on file locks: processes inherit it even with an empty
+ * environment, and only root can raise it. bash calls it -x, other shells -w.
+ */
+const MARK = ["x", "w"].map((option) => `ulimit -${option} "$${CALL_VARIABLE}" 2>/dev/null`).join(" || ");
+
 /**
  * Commands for `sh` that bound each process it starts. They are a backstop for what the watch of the program would see too
  * late. The limit on data does not count address space that is only reserved, as the one on address space does. A limit
@@ -23,7 +31,8 @@ export function shellLimits({ memoryMb, cpuSeconds, openFiles, fileMb }: Resourc
     `-S -t ${cpuSeconds}`,
   ]
     .map((limit) => `ulimit ${limit} 2>/dev/null\n`)
-    .join("");
+    .join("")
+    .concat(`${MARK}\n`);
 }
 
 /** Signals of the system to a process that has used up its CPU time or written too large a file. */

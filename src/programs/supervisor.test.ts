@@ -7,8 +7,8 @@ import { temporaryFolder } from "../../test/support/temporary.ts";
 import type { ResourceLimits } from "../model/bounds.ts";
 import { readProcess } from "./proc.ts";
 import { type GroupEnd, runGroup } from "./run-group.ts";
-import { shellLimits } from "./shell-limits.ts";
-import { CALL_VARIABLE, Supervisor } from "./supervisor.ts";
+import { CALL_VARIABLE, shellLimits } from "./shell-limits.ts";
+import { Supervisor } from "./supervisor.ts";
 
 const LIMITS: ResourceLimits = {
   memoryMb: 512,
@@ -80,6 +80,10 @@ test.runIf(isLinux).each([
   [
     "a process without the marker, while its parent runs",
     "setsid sh -c 'env -i setsid sh -c \"echo \\$\\$ > pid; exec sleep 1000\" & wait' & while [ ! -s pid ]; do :; done; sleep 0.5",
+  ],
+  [
+    "a process that drops the marker, its session and its parent at once",
+    "(setsid env -i sh -c 'sleep 1000 & echo $! > pid' &); while [ ! -s pid ]; do :; done",
   ],
 ])("%s does not outlive its command", async (_, script) => {
   const at = folder();
@@ -197,8 +201,12 @@ afterEach(() => {
 });
 
 /** A process that a Cortex on a home has left behind. */
-function leftover(environment: Readonly<Record<string, string>>): number {
-  const child = spawn("sleep", ["1000"], { detached: true, stdio: "ignore", env: { ...environment } });
+function leftover(environment: Readonly<Record<string, string>>, command = "exec sleep 1000"): number {
+  const child = spawn("/bin/sh", ["-c", command], {
+    detached: true,
+    stdio: "ignore",
+    env: { ...environment },
+  });
   const pid = child.pid!;
   started.push(pid);
   return pid;
@@ -214,6 +222,13 @@ test.runIf(isLinux)("leftovers of this home are killed at the start, those of ot
       memoryFolders: [],
     }).environment;
   const own = leftover({ PATH: "/usr/bin:/bin", ...marked(home) });
+  const withoutVariable = leftover(
+    { PATH: "/usr/bin:/bin", ...marked(home) },
+    `${shellLimits(LIMITS)}exec env -i sleep 1000`,
+  );
+  await expect
+    .poll(() => readFileSync(`/proc/${withoutVariable}/cmdline`, "utf8"), { timeout: 10_000 })
+    .toBe("sleep\u00001000\u0000");
   const foreign = leftover({ PATH: "/usr/bin:/bin", ...marked(other) });
   const unmarked = leftover({
     PATH: "/usr/bin:/bin",
@@ -221,6 +236,9 @@ test.runIf(isLinux)("leftovers of this home are killed at the start, those of ot
   });
   const lines: string[] = [];
   await new Supervisor(home).endLeftovers((line) => lines.push(line));
-  expect(lines).toEqual([`Killing process ${own}, left behind by a command when Cortex was killed`]);
-  expect([own, foreign, unmarked].map(isRunning)).toEqual([false, true, true]);
+  const said = [own, withoutVariable].map(
+    (pid) => `Killing process ${pid}, left behind by a command when Cortex was killed`,
+  );
+  expect(lines.toSorted()).toEqual(said.toSorted());
+  expect([own, withoutVariable, foreign, unmarked].map(isRunning)).toEqual([false, false, true, true]);
 });

@@ -2,12 +2,12 @@
  * Bounds the programs that agents start, and ends all their processes with the call that started them.
  *
  * A process belongs to a call if it is in the group or the session of the call's program, has the call's marker in its
- * environment, or was started by a process that belongs to it. So `setsid`, `nohup` and a double fork do not escape. A
- * process does if it drops the marker and loses group, session and parent, all between two looks.
+ * environment or as a limit, or was started by a process that belongs to it. So `setsid`, `nohup`, a double fork and an
+ * empty environment do not escape. A process does if it lowers the limit as well, all between two looks.
  *
  * Works on Linux; elsewhere, only process groups and the limits of the shell count.
  */
-import { createHash, randomUUID } from "node:crypto";
+import { createHash, randomInt } from "node:crypto";
 import { statSync } from "node:fs";
 import { setTimeout as after } from "node:timers/promises";
 
@@ -15,6 +15,7 @@ import type { ProgramWatch, ResourceLimits } from "../model/bounds.ts";
 import { hasCode } from "../model/error-code.ts";
 import { inSlices, type Sliced } from "../model/in-slices.ts";
 import {
+  hasFileLocks,
   hasVariable,
   listPids,
   memoryOfFolders,
@@ -23,10 +24,7 @@ import {
   type ProcessState,
   readProcess,
 } from "./proc.ts";
-import { cpuExceeded, nameLimit } from "./shell-limits.ts";
-
-/** The variable that marks the processes of a call: `<home>/<call>`. */
-export const CALL_VARIABLE = "CORTEX_CALL";
+import { CALL_VARIABLE, cpuExceeded, nameLimit } from "./shell-limits.ts";
 
 /** The first look at a program. Each pause is twice as long, up to the longest: most commands are over before. */
 const FIRST_LOOK_MS = 25;
@@ -63,15 +61,14 @@ export class Supervisor {
   watch(supervised: Supervised): ProgramWatch {
     const programs = this.#programs.get(supervised.agent) ?? new Set();
     this.#programs.set(supervised.agent, programs);
-    return new WatchedProgram(`${this.#home}/${randomUUID()}`, supervised, programs);
+    return new WatchedProgram(markerOf(this.#home), supervised, programs);
   }
 
   /** Kills what programs of an earlier Cortex on this home have left behind. Call it before any program starts. */
   async endLeftovers(log: (line: string) => void): Promise<void> {
-    const marker = `${CALL_VARIABLE}=${this.#home}/`;
     const told = new Set<number>();
     await killAll(async () => {
-      const found = await inSlices(findMarked(marker));
+      const found = await inSlices(findMarked(this.#home));
       for (const pid of found.filter((each) => !told.has(each))) {
         told.add(pid);
         log(`Killing process ${pid}, left behind by a command when Cortex was killed`);
@@ -87,16 +84,30 @@ export class Supervisor {
  */
 function idOf(home: string): string {
   const { dev, ino } = statSync(home, { bigint: true });
-  return createHash("sha256").update(`${dev} ${ino}`).digest("hex").slice(0, 16);
+  const id = createHash("sha256").update(`${dev} ${ino}`).digest().readUIntBE(0, 6) % MARKER_PART;
+  return `1${String(id).padStart(MARKER_DIGITS, "0")}`;
 }
 
-function* findMarked(marker: string): Sliced<number[]> {
+/** Of the home and of the call, each: together a number that fits a limit of the system. */
+const MARKER_DIGITS = 9;
+const MARKER_PART = 10 ** MARKER_DIGITS;
+
+function markerOf(home: string): string {
+  return home + String(randomInt(MARKER_PART)).padStart(MARKER_DIGITS, "0");
+}
+
+function* findMarked(home: string): Sliced<number[]> {
   const found: number[] = [];
   for (const pid of listPids()) {
     yield;
-    if (pid !== process.pid && hasVariable(pid, marker) && readProcess(pid) !== undefined) found.push(pid);
+    if (pid !== process.pid && isMarked(pid, home) && readProcess(pid) !== undefined) found.push(pid);
   }
   return found;
+}
+
+/** By a marker that begins with this. */
+function isMarked(pid: number, beginning: string): boolean {
+  return hasVariable(pid, `${CALL_VARIABLE}=${beginning}`) || hasFileLocks(pid, beginning);
 }
 
 class WatchedProgram implements ProgramWatch {
@@ -116,7 +127,7 @@ class WatchedProgram implements ProgramWatch {
   #hasEnded = false;
 
   constructor(marker: string, supervised: Supervised, programs: Set<WatchedProgram>) {
-    this.#marker = `${CALL_VARIABLE}=${marker}`;
+    this.#marker = marker;
     this.environment = { [CALL_VARIABLE]: marker };
     this.#supervised = supervised;
     this.#programs = programs;
@@ -180,7 +191,7 @@ class WatchedProgram implements ProgramWatch {
       session === this.#leader ||
       this.#members.get(pid)?.began === began ||
       found.has(parent) ||
-      hasVariable(pid, this.#marker)
+      isMarked(pid, this.#marker)
     );
   }
 
