@@ -55,6 +55,11 @@ test.each([
   "tools/skills/x.txt",
 ])("%s is a file like any other, wherever the workspace is", (path) => expect(kindOf(path)).toBeUndefined());
 
+test("an identity file that is also named as people's is still one that agents follow", () => {
+  const file = "/home/ann/.claude/work/MEMORY.md";
+  expect(controlFile(file, { ...FOLDERS, peoples: [file] })).toBe("identity");
+});
+
 test("plugins and other folders of people count wherever they are", () => {
   expect(controlFile("/home/ann/plugins/a/x.txt", FOLDERS)).toBe("folder");
   expect(controlFile("/home/ann/shared/AGENTS.md", FOLDERS)).toBe("identity");

@@ -56,16 +56,17 @@ export interface ControlledFolders {
 
 /** What a path, without links, is for. Undefined: it is no control file. */
 export function controlFile(path: string, { open, peoples }: ControlledFolders): ControlKind | undefined {
-  if (peoples.some((folder) => isInside(path, folder))) return "folder";
   const below = open.filter((folder) => isInside(path, folder)).map((folder) => relative(folder, path));
   const longest = below.toSorted((a, b) => b.length - a.length)[0] ?? path;
   const names = longest.split(sep).map(nameOf);
   const name = names.at(-1)!;
   if (IDENTITY.has(name)) return "identity";
   if (RUNNERS.has(name) || RUNNER_NAME.test(name)) return "runner";
-  const isInFolder = names.some(
-    (each, at) => FOLDERS.has(each) || (each === ".github" && FOLDERS_OF_GITHUB.has(names[at + 1] ?? "")),
-  );
+  const isInFolder =
+    peoples.some((folder) => isInside(path, folder)) ||
+    names.some(
+      (each, at) => FOLDERS.has(each) || (each === ".github" && FOLDERS_OF_GITHUB.has(names[at + 1] ?? "")),
+    );
   return isInFolder ? "folder" : undefined;
 }
 

@@ -22,7 +22,7 @@ export async function asksToChange(place: ConfinedPath, context: ToolContext): P
 const WHY = {
   identity: "agents follow what this file says",
   runner: "programs run because of this file",
-  folder: "files of this folder belong to people",
+  folder: "this file belongs to people",
 } as const;
 
 /** The change with the digest of the file as it is. `after`: the content that it is to have. */
