@@ -56,3 +56,16 @@ test("a fork has its label from the history, and a cleared name is forgotten unt
     { ...owner, origin: { tool: "Read", path: "note.txt" } },
   ]);
 });
+
+test("a session that starts afresh has no labels, and none is shown", async () => {
+  await using scene = await openScene();
+  const { sessions } = scene.served.cortex.store;
+  writeBelow(join(scene.workspace, "note.txt"), "A note.");
+  const reading = orderText([[call("Read", { path: "note.txt" })]]);
+  await waitForEnd(scene, await scene.send(reading, "owner", { session: "work" }));
+  const session = normalizeSessionKey("work");
+  await sessions.reset(session);
+  expect(await sessions.labelOrigins(session)).toEqual([]);
+  const { turn } = await waitForEnd(scene, await scene.send(reading, "owner", { session: "work" }));
+  expect(await sessions.labelOrigins(session)).toMatchObject([{ origin: { turn: turn!.turn.id } }]);
+});

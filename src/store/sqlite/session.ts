@@ -39,22 +39,28 @@ export const fork = operation(record({ turn: textOf<TurnId>(), label: textOf<Ses
  * retried, brings its journal with it.
  */
 export const resetSession = operation(record({ label: text }), (db) => {
+  const find = db.prepare<[string], { key: number; settings: string | null }>(
+    "select key, settings from session where label = ?",
+  );
   const reset = db
-    .prepare<[number, string], number>(
+    .prepare<[number, number], string | null>(
       `update session set head = null, used_ms = ?,
          settings = iif(
            run is not null
              or exists (select 1 from item i where i.session = session.key and i.settled_ms is null and i.turn is not null)
              or exists (select 1 from item i where i.state = 'dead' and i.session = session.key),
            settings, json_remove(settings, '${TRUST_PATH}'))
-       where label = ? returning key`,
+       where key = ? returning settings`,
     )
     .pluck();
   const changes = prepareRecorder(db);
+  const labelOrigins = prepareLabelOrigins(db);
   return ({ label }, { nowMs }): null | Refusal => {
-    const session = reset.get(nowMs, label);
+    const session = find.get(label);
     if (session === undefined) return sessionUnknown(label);
-    changes.session(session, "reset");
+    const [was, is] = [trustIn(session.settings), trustIn(reset.get(nowMs, session.key) ?? null)];
+    labelOrigins.note(session.key, { was, is }, { otherwise: {} }, nowMs);
+    changes.session(session.key, "reset");
     return null;
   };
 });
