@@ -69,3 +69,17 @@ test("a session that starts afresh has no labels, and none is shown", async () =
   const { turn } = await waitForEnd(scene, await scene.send(reading, "owner", { session: "work" }));
   expect(await sessions.labelOrigins(session)).toMatchObject([{ origin: { turn: turn!.turn.id } }]);
 });
+
+test("each set of a label can be cleared by the owner", async () => {
+  await using scene = await openScene();
+  await waitForEnd(scene, await scene.send("Hello", "owner", { session: "work" }));
+  const trust = { untrusted: { "person:ada": true }, private: { owner: true }, denied: { Bash: true } };
+  await scene.served.cortex.store.sessions.configure(normalizeSessionKey("work"), { trust });
+  const cleared = { untrusted: false, private: false, denied: false };
+  const answer = await scene.served.send({
+    method: "PATCH",
+    path: "/api/sessions/work",
+    json: { trust: cleared },
+  });
+  expect(answer.json).toMatchObject({ labels: { untrusted: [], private: [], denied: [] } });
+});

@@ -153,7 +153,7 @@ const Approval = z.object({
   reason: z.string().nullable().describe("Why the call needs an approval."),
   again: z.string().nullable().describe("Why an earlier approval of the same call did not hold."),
   principal: z.string().nullable().describe("Who the work is for: `owner`, or `<channel>/<sender>`."),
-  labels: z.array(z.string()).nullable().describe("The trust marks of the session, when it asked."),
+  labels: z.array(z.string()).nullable().describe("The labels of the session when it asked."),
   causedBy: z
     .object({ event: z.string(), sender: z.string().nullable(), channel: z.string(), text: z.string() })
     .nullable()

@@ -112,10 +112,11 @@ export const SessionPatch = z.strictObject({
     .strictObject({
       untrusted: z.literal(false).optional(),
       private: z.literal(false).optional(),
+      denied: z.literal(false).optional(),
       outward: z.literal(false).optional(),
     })
     .optional()
-    .describe("Clears marks: a person vouches for the content of the conversation."),
+    .describe("Clears labels: a person vouches for the content of the conversation."),
 });
 export const EventRequest = z.strictObject({
   adapter: z.string().default("api").describe("Source adapter; the first part of the event id."),

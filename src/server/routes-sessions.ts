@@ -47,7 +47,7 @@ export const sessionRoutes = [
     method: "patch",
     path: "/api/sessions/:key",
     needs: "send",
-    summary: "Change the queue mode or profile of a session, or clear its trust marks",
+    summary: "Change the queue mode or profile of a session, or clear its labels",
     body: SessionPatch,
     answers: { 200: schemas.Session },
     async handle({ caller, params, body: { mode, profile, trust } }, { cortex }) {

@@ -105,7 +105,7 @@ test("a token that can send cannot approve by writing /approve or /deny", async 
   expect((await store.audit.list()).items.map(({ kind }) => kind)).not.toContain("approval.approve");
 });
 
-test("clearing trust marks is a decision, and needs a token that can approve", async () => {
+test("clearing labels is a decision, and needs a token that can approve", async () => {
   const patch = async (json: object, headers: { authorization: string }): Promise<Received> =>
     shared.send({ method: "PATCH", path: "/api/sessions/marked", json, headers });
   await post("/api/messages", { content: "hello", session: "marked", wait: true }, await bearer("send"));
