@@ -120,7 +120,7 @@ export async function endMessage(
       target: { kind: "session", session: key, agent, persona },
       mode: "followup",
       ...present({ permissions: detail.permissions, delivery: detail.delivery }),
-      ...present({ from }), // passes on the trust marks of the last step
+      ...present({ from }), // passes on the labels of the last step
     },
   };
 }

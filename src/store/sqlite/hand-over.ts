@@ -1,5 +1,5 @@
 /**
- * What a message from an agent carries: the trust marks of the sender's session, and the delegation if the message is
+ * What a message from an agent carries: the labels of the sender's session, and the delegation if the message is
  * delegated work.
  */
 import type { Database } from "better-sqlite3";

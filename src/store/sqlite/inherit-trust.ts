@@ -1,8 +1,8 @@
 /**
- * Trust marks that a session inherits from another: a fork from its thread, the receiver of a message from its
- * sender. A turn keeps the marks that its session had at the commit, so a thread keeps its marks after its session
- * has started another thread. A fork takes those, plus the current marks of the turn's session and of the sessions
- * that point at the turn: rather one too many than one too few.
+ * Labels that a session inherits from another: a fork from its thread, the receiver of a message from its
+ * sender. A turn keeps the label that its session had at the commit, so a thread keeps its label after its session
+ * has started another thread. A fork takes those, plus the current labels of the turn's session and of the sessions
+ * that point at the turn: rather one name too many than one too few.
  */
 import type { Database } from "better-sqlite3";
 
@@ -42,7 +42,7 @@ export const prepareInheritedSettings = oncePerDatabase((db: Database) => {
   };
 });
 
-/** Gives a session the marks of another session that sent it something. */
+/** Gives a session the label of another session that sent it something. */
 export const prepareShareTrust = oncePerDatabase((db: Database) => {
   const find = db
     .prepare<[number], string | null>(`select settings -> '${TRUST_PATH}' from session where key = ?`)

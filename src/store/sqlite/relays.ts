@@ -303,7 +303,7 @@ const prepareRows = oncePerDatabase((db: Database) => {
   };
 });
 
-/** The session that waits for a relay reads the results of its steps, and so takes over their trust marks. */
+/** The session that waits for a relay reads the results of its steps, and so takes over their labels. */
 function prepareShareWithCaller(db: Database): (relay: number, caller: number, nowMs: number) => void {
   const find = db
     .prepare<[number], number>(

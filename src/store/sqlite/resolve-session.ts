@@ -80,7 +80,7 @@ interface NewSession {
   readonly worker?: (WorkerInput & { readonly parentKey: number }) | undefined;
 }
 
-/** A session that begins with a head is a fork, and inherits the trust marks of its thread. */
+/** A session that begins with a head is a fork, and inherits the label of its thread. */
 export function prepareInsertSession(db: Database): (session: NewSession, nowMs: number) => SessionRow {
   const insert = db.prepare(
     `insert into session (label, agent, persona, channel, head, settings, parent_session, parent_turn, parent_call,

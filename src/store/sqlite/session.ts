@@ -35,7 +35,7 @@ export const fork = operation(record({ turn: textOf<TurnId>(), label: textOf<Ses
 });
 
 /**
- * Trust marks go with the old thread, unless part of it can return: an unfinished run, or a failed one that may be
+ * Labels go with the old thread, unless part of it can return: an unfinished run, or a failed one that may be
  * retried, brings its journal with it.
  */
 export const resetSession = operation(record({ label: text }), (db) => {

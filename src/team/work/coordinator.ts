@@ -166,7 +166,7 @@ function reportTarget({ team, channels, settings }: Workplace): DeliveryTarget |
   return isChat ? { channel: TELEGRAM, place: telegramChatId } : settings.config().admin;
 }
 
-/** The coordinator's session inherits the trust marks of the member's session, whose words the notice repeats. */
+/** The coordinator's session inherits the labels of the member's session, whose words the notice repeats. */
 async function send(
   { event, dispatch, from }: Notice,
   target: DeliveryTarget | undefined,
