@@ -26,7 +26,7 @@ const FLAGS = new Set(
 /** Variables without a schema. */
 const OTHER_VARIABLES: readonly (readonly [variable: string, flag: string, about: string])[] = [
   ["CORTEX_HOME", "--home", "The home (default `~/.cortex`). Not read from `.env`, which is in the home."],
-  ["NO_COLOR", "--no-color", "Disables colors, whatever its value."],
+  ["NO_COLOR", "--no-color", "Disables colors, with any value."],
   ...KEYED.map(({ provider, variable, model }): [string, string, string] => [
     variable,
     "",

@@ -5,7 +5,7 @@ import type { Actor, Store } from "../store/store.ts";
 
 /**
  * Replaces the main token of a running server, which reads the file for every request. The audit log has the new one
- * first: whoever dies in between leaves the old one in force, and the next start notes that.
+ * first: a crash in between leaves the old one in force, and the next start notes that.
  */
 export async function rotateMainToken(
   home: string,

@@ -48,8 +48,8 @@ const RESERVED_CHANNEL = /^(?:agent|subagent|relay|script|team)(?::|$)/;
 const CHANNEL = /^[a-z0-9][a-z0-9_.:-]{0,63}$/;
 
 /**
- * The event of somebody else's, who names the adapter: none of ours, unless their token was made for it. The channel
- * decides what the sender may do, so it is none of ours either: nobody becomes the owner by saying so.
+ * An event from another program, which names the adapter: none of ours, unless its token was made for it. The channel
+ * decides what the sender may do, so it is none of ours either: claiming to be the owner has no effect.
  */
 export function toForeignEvent(incoming: Incoming, caller: Caller = OWNER_CALLER): NewEvent {
   const { adapter, channel } = incoming;

@@ -45,7 +45,7 @@ export interface RouteRequest<Name extends string = string, Query = unknown, Bod
   /** The raw body, for routes without a schema of it. */
   readonly bytes: () => Promise<Uint8Array>;
   readonly header: (name: string) => string | undefined;
-  /** Whether the token that it came with is still good. Of interest to what takes long. */
+  /** Whether its token is still valid. For requests that take long. */
   readonly mayContinue: () => Promise<boolean>;
   /** Aborts when the client disconnects. */
   readonly signal: AbortSignal;

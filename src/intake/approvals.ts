@@ -20,7 +20,7 @@ export interface Answerer {
   readonly token?: string;
 }
 
-/** Whoever shows a token speaks for its person. Answering a question is like writing a message; approving is not. */
+/** A token speaks for its person. Answering a question is like writing a message; approving is not. */
 export function answererFor(caller: Caller): Answerer {
   const { principal: name, token } = caller;
   return { name, isOwner: allows(caller, "approve"), isAsked: true, ...present({ token }) };

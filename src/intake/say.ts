@@ -74,7 +74,7 @@ async function answerIn(message: NewMessage, intake: Intake): Promise<Said | und
   return { kind: "command", event: event.id, session, reply };
 }
 
-/** Whoever talks through the owner's own doors has shown a token. */
+/** Messages on the owner's own channels come with a token. */
 function answererOf({ caller = OWNER_CALLER }: NewMessage): Answerer {
   return answererFor(caller);
 }

@@ -1,6 +1,6 @@
 /**
- * Who hears what is said: the owner, one person, or everyone in a room. What is private to somebody else must not reach
- * them, unless it is the owner, who may know everything.
+ * Who hears what is said: the owner, one person, or everyone in a room. Data that is private to others must not reach
+ * them, except the owner, who may know everything.
  */
 import { OWNER_ADAPTERS, type PlaceKind, placeKindOf } from "./event.ts";
 import type { Json } from "./json.ts";

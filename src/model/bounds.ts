@@ -25,7 +25,7 @@ export interface Bounds {
 
 /** Follows the processes of one program, wherever they go. Nothing here rejects. */
 export interface ProgramWatch {
-  /** Marks the program and whatever it starts. */
+  /** Marks the program and its descendants. */
   readonly environment: Readonly<Record<string, string>>;
   /** Resolves with a sentence when a limit is exceeded, else never. */
   readonly exceeded: Promise<string>;

@@ -80,7 +80,7 @@ const AGENTS_ADAPTERS: ReadonlySet<string> = new Set([
   HOOK_ADAPTER,
 ]);
 
-/** Whether an agent caused an event, rather than whoever it happened on the authority of. */
+/** Whether an agent caused an event, rather than the person on whose authority it happened. */
 export function isByAgent({ id }: { readonly id: string }): boolean {
   return AGENTS_ADAPTERS.has(splitEventId(id).adapter);
 }

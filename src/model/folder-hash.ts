@@ -46,7 +46,7 @@ interface HashedFolder {
 
 export const MAX_KEPT_FOLDERS = 500;
 
-/** Hashes folders again and again: as long as no file's status has changed, none is read. */
+/** Hashes folders repeatedly: as long as no file's status has changed, none is read. */
 export class FolderHashes {
   readonly #known = new Map<string, HashedFolder>();
 

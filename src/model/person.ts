@@ -28,7 +28,7 @@ export interface Person {
   readonly role: Role;
   /** Each belongs to one person only. */
   readonly identities: readonly Identity[];
-  /** What narrows the permissions of whoever answers them, as in a dispatch. Undefined: nothing. */
+  /** Narrows the permissions of agents that answer them, as in a dispatch. Undefined: not at all. */
   readonly permissions: Json | undefined;
   readonly limits: PersonLimits;
 }

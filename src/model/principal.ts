@@ -1,6 +1,6 @@
 /**
- * Who something happens on the authority of. Agents act for somebody: what they cause has the principal of what caused
- * it. `agent:<id>` stands only for what an agent began by itself.
+ * On whose authority something happens. Agents act for others: what they cause has the principal of what caused it.
+ * `agent:<id>` stands only for what an agent began by itself.
  *
  *     owner · person:ada · guest:telegram:42 · source:webhook:pay · agent:main
  */
@@ -23,7 +23,7 @@ export const OWNER_PRINCIPAL = "owner" as Principal;
 
 type PrincipalKind = "owner" | "person" | "guest" | "source" | "agent";
 
-/** The identity of somebody on a channel: `telegram:42`, or `telegram@work:42` on another account than the default one. */
+/** The identity of a sender on a channel: `telegram:42`, or `telegram@work:42` on another account than the default one. */
 export type Identity = string & { readonly __id: "identity" };
 
 const IDENTITY = /^([a-z0-9][a-z0-9_.-]{0,63})(@[^:\s]{1,64})?:(?!\s)[^\p{Cc}]{1,256}$/u;
@@ -124,7 +124,7 @@ export function isAtOwnDoor({
   return (OWNER_ADAPTERS as readonly string[]).includes(channel) && sender === OWNER_PRINCIPAL;
 }
 
-/** Of an event that nobody said anything of. */
+/** Of an event stored without a principal. */
 export function principalBefore({
   id,
   channel,

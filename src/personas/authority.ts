@@ -1,12 +1,12 @@
 /**
  * Who sent a message decides what it may do.
  *
- * The owner is whoever holds the token, and comes through the doors that ask for it, or by an identity of theirs on a
+ * The owner holds the main token, and writes on channels that ask for it, or with an identity of their own on another
  * channel. Sources are programs that the owner named in the configuration: they act for their agent's persona, and what
  * they say is not to be trusted. Everybody else is a guest, unless the owner has made them a member.
  *
- * An event keeps the principal that it had when it came in. What its person may do is read when it is asked for, so that
- * somebody who was removed, or whose identity was, gets nothing any more.
+ * An event keeps the principal that it had when it came in. What its person may do is read when it is needed, so a removed
+ * person, or a removed identity, has no rights left.
  */
 import { isByAgent } from "../model/event.ts";
 import { isJsonObject, type Json } from "../model/json.ts";

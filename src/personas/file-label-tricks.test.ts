@@ -28,7 +28,7 @@ const ADA = personPrincipal("ada");
 const FOR_ADA = { principal: ADA, audience: ADA, turn: "turn-1" as TurnId };
 const FOR_OWNER = { principal: OWNER_PRINCIPAL, audience: OWNER_PRINCIPAL, turn: "turn-2" as TurnId };
 const OF_ADA: Label = { ...NO_LABEL, untrusted: [ADA], private: [ADA] };
-const TEXT = "The number of the safe is 4711, and nobody knows.\n";
+const TEXT = "The number of the safe is 4711, which is a secret.\n";
 const SHORT = "4711\n";
 
 class Scene implements AsyncDisposable {

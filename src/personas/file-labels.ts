@@ -21,7 +21,7 @@ import { byAbsolutePath, isPathInside } from "./home-paths.ts";
 /** Documents of others: whose words they are is not known. */
 export const FOREIGN: Label = { ...NO_LABEL, untrusted: ["document"] };
 
-/** A longer file has the label of the last record of its path, whatever it holds now. */
+/** A longer file has the label of the last record of its path, even if its content has changed. */
 export const MAX_HASHED_BYTES = 256 * 1024 * 1024;
 /** A shorter text can be in two files by chance. */
 const MIN_MOVED_BYTES = 32;
@@ -40,8 +40,8 @@ export interface FileLabelsOptions {
   readonly foreign: readonly string[];
   /**
    * Folders whose files people and programs edit in parts, beside agents. What was recorded of such a file stays in its
-   * label, whatever it holds now: a change outside of Cortex seldom replaces all of it, and nobody can tell the words of
-   * an agent from others then. Folders in them whose name begins with a dot hold copies of their files.
+   * label for good: a change outside of Cortex seldom replaces all of it, and the words of an agent cannot be told from
+   * others then. Folders in them whose name begins with a dot hold copies of their files.
    */
   readonly shared?: () => Promise<readonly string[]>;
   /** Where the long outputs of calls are. One that is not recorded was left by a crash: it can be anyone's. */
@@ -170,7 +170,7 @@ export class FileLabels {
   }
 
   /**
-   * Records that somebody's words are about to be a part of a shared file. `rest`: they can be any part of it.
+   * Records that labelled text is about to become part of a shared file. `rest`: it can be any part of it.
    */
   async addPart(
     path: string,

@@ -28,7 +28,7 @@ export async function readIdentityFiles(
   return files.filter((file) => file !== undefined);
 }
 
-/** The files that an audience may be told of. What is about a person stays out of the prompt for somebody else. */
+/** The files that an audience may be told of. What is about one person stays out of the prompt for another. */
 export async function identityFilesFor(
   audience: string | undefined,
   workspace: string,
@@ -58,7 +58,7 @@ export async function labelOfIdentity(
   return PRIVATE_FILES.has(name) ? label : withoutReaders(label);
 }
 
-/** An instruction may be repeated to anyone, whoever wrote it. */
+/** An instruction may be repeated to anyone, no matter who wrote it. */
 export function withoutReaders(label: Label): Label {
   return { ...label, private: [] };
 }

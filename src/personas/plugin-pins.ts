@@ -41,7 +41,7 @@ export type Pin = z.output<typeof Pin>;
 export interface PluginTrust {
   readonly home: string;
   readonly config: Pick<Config, "agents" | "personas" | "channels">;
-  /** Where it is said that a plugin was pinned. Absent: nothing is pinned. */
+  /** Gets a line for each plugin that is pinned. Absent: none is pinned. */
   readonly log?: (line: string) => void;
 }
 

@@ -52,7 +52,7 @@ test("a plugin is pinned when it is first used, and used as long as it stays the
   expect(given.log).toHaveLength(2);
 });
 
-test("whoever only looks pins nothing", async () => {
+test("reading alone pins nothing", async () => {
   using given = homeWithPlugins();
   expect((await trustedPlugins([given.a], given.looking)).plugins).toHaveLength(1);
   expect(await readPins(given.home)).toEqual(new Map());

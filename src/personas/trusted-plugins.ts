@@ -127,6 +127,6 @@ async function isFolder(path: string): Promise<boolean> {
   try {
     return (await stat(path)).isDirectory();
   } catch {
-    return false; // reported by whoever reads it
+    return false; // reported where it is read
   }
 }

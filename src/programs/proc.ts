@@ -80,7 +80,7 @@ function once<Value>(compute: () => Value): () => Value {
   return () => (value ??= compute());
 }
 
-/** Whether a variable of the process, as it was started, begins with this: `NAME=value`. */
+/** Whether a variable of the environment that the process was started with begins with this: `NAME=value`. */
 export function hasVariable(pid: number, beginning: string): boolean {
   const environment = readProc(pid, "environ");
   return environment !== undefined && `\0${environment}`.includes(`\0${beginning}`);

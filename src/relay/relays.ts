@@ -40,7 +40,7 @@ export interface RelayRequest {
   readonly idempotencyKey?: string;
   /** A narrowing of its steps' permissions, for a relay not started for the owner. */
   readonly permissions?: Json;
-  /** Whose words the message holds, beside those of whoever starts it. */
+  /** Whose words the message holds, beside those of the caller. */
   readonly label?: Label;
   /** On whose authority its steps run. Absent: that of its cause. */
   readonly principal?: Principal;

@@ -107,7 +107,7 @@ test("a group without a place is an error that says what to give", () => {
   );
 });
 
-test("whatever is said in a group, its message is never in the main session", () => {
+test("no message of a group is in the main session", () => {
   const scopes = (["main", "per-peer", "per-channel-peer"] as const).map((scope) => sessions(scope));
   fc.assert(
     fc.property(

@@ -90,7 +90,7 @@ function isStream({ answers }: Route): boolean {
   return Object.values(answers).includes(EVENT_STREAM);
 }
 
-/** Whoever needs no token. */
+/** The caller of a route that needs no token. */
 const NOBODY: Caller = { principal: "anyone", can: [] };
 
 async function answer(

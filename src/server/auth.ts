@@ -188,7 +188,7 @@ export class Auth {
   }
 }
 
-/** Whoever can write the file is the owner. */
+/** Only the owner can write the file. */
 const OWNER_ACTOR: Actor = { principal: OWNER_CALLER.principal };
 
 function isValid({ revokedAtMs, expiresAtMs }: StoredToken, nowMs: number): boolean {

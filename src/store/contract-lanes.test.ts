@@ -1,4 +1,4 @@
-/** What every store promises of work of different people: nobody's displaces or delays that of somebody else. */
+/** What every store promises about work of different people: no one's displaces or delays another's. */
 import { array, assert, asyncProperty, constantFrom, integer, record } from "fast-check";
 import { describe, expect, test } from "vitest";
 
@@ -50,7 +50,7 @@ describe.each(Object.entries(STORES))("%s", (_, open) => {
       expect(await waiting(store)).toEqual(["s57", "s58", "s59", "o57", "o58", "o59"]);
     });
 
-    test("is summarized to a turn of whoever wrote what was dropped", async () => {
+    test("is summarized to a turn of the person whose messages were dropped", async () => {
       await using opened = await open();
       const { store } = opened;
       await send(store, "running", { by: OWNER_PRINCIPAL, claim: alice });

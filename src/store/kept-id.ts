@@ -1,6 +1,6 @@
 /**
- * Ids and names are stored as they are, because rows are found by them. So none may hold a secret: an id that somebody else
- * made is stored as its digest, and a name that somebody chooses is refused.
+ * Ids and names are stored as they are, because rows are found by them. So none may hold a secret: an id from outside is
+ * stored as its digest, and a chosen name is refused.
  */
 import { createHash } from "node:crypto";
 

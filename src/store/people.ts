@@ -16,7 +16,7 @@ export interface PeopleReads {
 }
 
 export interface PeopleStore extends PeopleReads {
-  /** `state_conflict` if the id or an identity is taken, or the id was somebody's who was removed and had none of these; `limit_invalid` for more than MAX_PEOPLE. */
+  /** `state_conflict` if the id or an identity is taken, or the id belonged to a removed person who had none of these; `limit_invalid` for more than MAX_PEOPLE. */
   add(person: NewPerson, by: Actor): Promise<StoredPerson>;
 
   /** Changes what is given. `person_unknown`; `state_conflict` for what would leave no owner, or a taken identity. */

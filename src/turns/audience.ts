@@ -1,6 +1,6 @@
 /**
- * Who a turn speaks to: the person who wrote, or the room where they did. What is private to somebody else must not
- * reach them.
+ * Who a turn speaks to: the person who wrote, or the room where they did. Data that is private to others must not reach
+ * them.
  */
 import { audienceOf, isOutside } from "../model/audience.ts";
 import { OWNER_ADAPTERS } from "../model/event.ts";

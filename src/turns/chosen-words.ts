@@ -1,10 +1,10 @@
 /**
  * Whether a call tells the outside something that its model has chosen under the influence of others. The rule of two
- * asks about outward calls because whoever's words a model has read can have it send what is private. That takes a model
- * that chooses what is sent after it has read both. It did not choose
+ * asks about outward calls because the author of text that a model has read can have it send private data. That takes a
+ * model that chooses what is sent after it has read both. It did not choose
  *
  * - what it said before it read them: calls that were requested together were all chosen before the first was made;
- * - an address that stands in a message of the owner, character by character;
+ * - an address in a message of the owner, character by character;
  * - a query made only of words that the owner has just written, each used no more often than they used it;
  * - an address that the owner's search service has named as a result, once: the service has chosen it, for a query that
  *   others had no say in. Links in the text of pages do not count: their author may offer one for each letter and have

@@ -179,7 +179,7 @@ test("what is found for others leads nowhere", async () => {
     expect(await judge(seeks, free)).not.toHaveProperty("isLed");
 });
 
-test("somebody may send what is private to them alone", async () => {
+test("a person may send what is private to them alone", async () => {
   const ada = ["person:ada"];
   const outward = { trust: { outward: true } } as const;
   expect(await judge(outward, { trust: { untrusted: ada, private: ada } })).toMatchObject({ kind: "make" });

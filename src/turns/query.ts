@@ -55,7 +55,7 @@ export async function makeQuery(
 
 /**
  * What a turn recalls: for people and rooms what they have heard, for the owner what the owner wrote. Undefined: nothing,
- * for programs and agents, and where the owner writes from elsewhere into the session of somebody else.
+ * for programs and agents, and where the owner writes from elsewhere into the session of another person.
  */
 function recallable(
   items: readonly QueueItem[],

@@ -19,8 +19,8 @@ export class WorkLabels {
   }
 
   /**
-   * Records the label of the output that a call has left in a file: that of the session, because whoever chose the call
-   * chose what it says.
+   * Records the label of the output that a call has left in a file: that of the session, which chose the call and so what
+   * it says.
    */
   async keepOutput(
     context: Pick<ToolContext, "outputFolder" | "callKey">,

@@ -184,7 +184,7 @@ test("child processes see nothing that could be a secret", () => {
   });
 });
 
-test("a file of somebody with fewer rights narrows the turn by what they may not use; a file of the owner does not", () => {
+test("a file of a person with fewer rights narrows the turn by what they may not use; a file of the owner does not", () => {
   const label = { untrusted: ["person:ada"], private: [], denied: ["WebFetch", "!Read,Grep"] };
   const itemOf = (principal: Principal) => {
     const event = { id: "files:a", channel: "files", sender: "inbox", principal, label };

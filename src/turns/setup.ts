@@ -96,7 +96,7 @@ export function narrowedBy(items: readonly QueueItem[]): Json[] {
   return items.flatMap(({ event, dispatches }) => [...dispatches.flatMap(allowedBy), ...deniedTo(event)]);
 }
 
-/** What whoever wrote its content may not use: a file in a watched folder can be somebody's who has fewer rights. */
+/** What the author of its content may not use: a file in a watched folder can be of a person with fewer rights. */
 function deniedTo({ principal, label = NO_LABEL }: QueueItem["event"]): Json[] {
   const narrowing = isOwner(principal) ? undefined : narrowingByDenied(label.denied);
   return narrowing === undefined ? [] : [narrowing];

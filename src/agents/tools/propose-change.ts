@@ -22,7 +22,7 @@ export async function asksToChange(place: ConfinedPath, context: ToolContext): P
 const WHY = {
   identity: "agents follow what this file says",
   runner: "programs run because of this file",
-  folder: "this file belongs to people",
+  folder: "this is a control file",
 } as const;
 
 /** The change with the digest of the file as it is. `after`: the content that it is to have. */
@@ -51,8 +51,8 @@ export async function requireAgreement(place: ConfinedPath, context: ToolContext
   if (controlFile(place.path, await controlledFolders(context)) === undefined) return;
   const file = agreed.find(({ path }) => path === place.shown);
   if (file !== undefined && file.sha256 === digestOf(await readWhole(place, signal))) return;
-  throw new CortexError("path_forbidden", `${JSON.stringify(place.shown)} belongs to people`, {
-    hint: "It changed while the call was decided. Make the call again: a person is asked.",
+  throw new CortexError("path_forbidden", `${JSON.stringify(place.shown)} is a control file`, {
+    hint: "It changed while a person decided. Repeat the call to ask again.",
   });
 }
 

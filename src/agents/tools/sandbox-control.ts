@@ -63,7 +63,7 @@ export async function makePlaceholders(workspace: string): Promise<string[]> {
   return made;
 }
 
-/** Removes those that nobody has written to. */
+/** Removes those that are still empty. */
 export async function removePlaceholders(paths: readonly string[]): Promise<void> {
   for (const path of paths) {
     if (!placeholders.delete(path)) continue;

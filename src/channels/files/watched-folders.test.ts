@@ -101,7 +101,7 @@ test("a folder with the ledger in it is not watched, and the owner is told", asy
 const ADA = personPrincipal("ada");
 const OF_ADA: Label = { untrusted: [ADA], private: [ADA], denied: ["WebFetch"] };
 
-test("a file that an agent wrote for somebody happens on their authority, with their label", async () => {
+test("a file that an agent wrote for a person has their authority and its label", async () => {
   await using opened = await openTestStore();
   using folder = configHome();
   const path = join(realpathSync(folder.path), "letter.md");

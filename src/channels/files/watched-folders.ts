@@ -94,8 +94,8 @@ export class WatchedFolders implements OpenFeature {
 }
 
 /**
- * A file that an agent wrote for somebody says what they say: it happens on their authority, with their label. Of several
- * who wrote to it, the first counts, and what was denied to any is denied.
+ * A file that an agent wrote for a person counts as their words: its event has their authority and the label of the file.
+ * Of several authors, the first counts, and what was denied to any is denied.
  */
 async function authorshipOf(path: string, files: FileLabels): Promise<FileAuthorship> {
   const { label, principals } = await files.lastOriginOf(path);

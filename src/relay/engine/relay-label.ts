@@ -6,7 +6,7 @@ import type { RelayDetail } from "../record/kept-relay.ts";
 import type { RelayRecord } from "../record/record.ts";
 import type { Store } from "../../store/store.ts";
 
-/** Sessions whose words are in the artifact or in a prompt: of whoever started the relay, and of all its steps so far. */
+/** Sessions whose words are in the artifact or in a prompt: the one that started the relay, and those of all steps so far. */
 export function sessionsIn({ steps }: RelayRecord, { session }: RelayDetail): SessionKey[] {
   const sessions = [session, ...steps.map(({ sessionId }) => sessionId as SessionKey | null)];
   return [...new Set(sessions.filter((key) => key !== undefined && key !== null))];

@@ -171,7 +171,7 @@ function problemOf(row: AuditRow, before: AuditRow | undefined) {
   return isIntact ? undefined : { entry: seq, problem: "its content does not match its hash" };
 }
 
-/** Undefined: somebody has edited it so that it is no JSON. */
+/** Undefined: it was edited and is no longer JSON. */
 function readDetail(text: string): Json | undefined {
   try {
     return parseJson(text);

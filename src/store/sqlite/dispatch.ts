@@ -351,7 +351,7 @@ const prepareAdjustSession = oncePerDatabase((db: Database) => {
     else if (dueMs < session.ready_ms) claims.wakeSession(session.key, dueMs, lane);
   };
 
-  /** Only the owner interrupts the work of somebody else. */
+  /** Only the owner interrupts the work of others. */
   function interrupt(run: SessionRun, lane: Lane, item: number, moment: OperationTime): void {
     if (lane === null || run.lane === lane) aborts.abort(run, INTERRUPTED, moment, item);
   }

@@ -16,7 +16,7 @@ import { isRoom, OWNER_PRINCIPAL, type Principal, principalBefore } from "../../
 import { joinLabels, type Label, NO_LABEL, parseTrust } from "../../model/trust.ts";
 import { parseJson } from "./row.ts";
 
-/** Agents write under these, whoever they act for. */
+/** Agents write under these, no matter for whom they act. */
 const ADAPTERS_OF_AGENTS: ReadonlySet<string> = new Set([
   AGENT_ADAPTER,
   ANSWER_ADAPTER,

@@ -1,6 +1,6 @@
 /**
  * Whose work something is. Runs of others share what the owner's leave, and each of the others has a lane of their own:
- * nobody's messages displace or delay those of somebody else for longer than a turn.
+ * no one's messages displace those of another, or delay them for longer than a turn.
  */
 import type { Database } from "better-sqlite3";
 
@@ -54,8 +54,8 @@ export function prepareCountOthers(db: Database): (holder: string) => number {
 }
 
 /**
- * The next session of others that is ready: of whoever has the fewest runs, and of these, of whoever was served least
- * recently. The lanes are found one by one in their index, so that a long lane costs no more than a short one.
+ * The next session of others that is ready: of the principal with the fewest runs, and of several, of the one served
+ * least recently. The lanes are found one by one in their index, so that a long lane costs no more than a short one.
  */
 export function prepareFindOthers(db: Database) {
   const count = prepareCountOthers(db);

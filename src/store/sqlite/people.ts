@@ -228,7 +228,7 @@ const preparePeople = oncePerDatabase((db: Database) => {
       "select detail from audit_entry where kind = 'person.remove' and object = ? order by seq desc limit 1",
     )
     .pluck();
-  /** What was private to somebody who was removed stays so: only they, by an identity of theirs, get their id again. */
+  /** What was private to a removed person stays so: only an identity of theirs gets their id again. */
   const isFree = (id: string, identities: readonly Identity[]): boolean => {
     if (get.get(id) !== undefined) return false;
     const removal = findRemoval.get(id);

@@ -68,7 +68,7 @@ export const PRUNABLE = {
          or exists (select 1 from relay_step p where p.relay = r.key and p.record ->> 'input' <> ''))`,
 } as const;
 
-/** Who said an event: stored before there were principals, whoever has the identity. */
+/** Who said an event: of one stored before there were principals, the person with its identity. */
 const SPEAKER = "coalesce(e.principal, 'guest:' || e.channel || ':' || e.sender)";
 
 const isByOne = (speaker: string): string =>

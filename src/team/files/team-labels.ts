@@ -37,7 +37,7 @@ export class TeamLabels {
     for (const file of this.#together(path)) await this.#files.keepRest(join(this.#root, path), file);
   }
 
-  /** Somebody's words are about to be a part of this file. */
+  /** Labelled text is about to become part of this file. */
   async addPart(path: string, label: Label, author: Author): Promise<void> {
     for (const file of this.#together(path)) await this.#files.addPart(file, label, author);
   }

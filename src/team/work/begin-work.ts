@@ -77,7 +77,7 @@ export async function beginWork(
 /** Registering rejects the name, but a note may be written by hand. */
 const OWNERS_SESSION = `${MAIN_SESSION} is the owner's own session; a member that Cortex runs needs another name`;
 
-/** What its steps may not do, and what whoever gave the task may not. */
+/** What its steps may not do, and what the author of the task may not. */
 function narrowedFor(assignee: Assignee, given: Json | undefined): Json {
   const { deny } = narrowingFor(assignee).tools;
   if (!isJsonObject(given)) return { tools: { deny }, authority: "owner" };
@@ -87,7 +87,7 @@ function narrowedFor(assignee: Assignee, given: Json | undefined): Json {
 }
 
 /**
- * Whose words a turn for this task reads: those of the task, of whoever else wrote to its file, and of the notes. It acts
+ * Whose words a turn for this task reads: those of the task, of all others who wrote to its file, and of the notes. It acts
  * on the authority of those who wrote the task.
  */
 async function wordsOfPrompt(

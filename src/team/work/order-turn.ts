@@ -109,7 +109,7 @@ export function narrowingFor({ isCoordinator }: Pick<Assignee, "isCoordinator">)
   return { tools: { deny: isCoordinator ? PAST_THE_FILES : [...PAST_THE_FILES, ...NOT_FOR_WORKERS] } };
 }
 
-/** The session of a member that Cortex runs, whatever it works on. */
+/** The session of a member that Cortex runs, for all of its work. */
 export function memberSession(slug: string): SessionKey {
   return sessionOf(slug as AgentId);
 }

@@ -25,7 +25,7 @@ import { gistOf } from "../markdown/task-gist.ts";
 export interface TaskWords {
   readonly label: Label;
   readonly principal: Principal;
-  /** The narrowing of whoever gave it. Undefined: the owner did. */
+  /** The narrowing of its author. Undefined: it is the owner's. */
   readonly permissions: Json | undefined;
 }
 
