@@ -64,6 +64,15 @@ test("the secret of a token is in no file of the home, and neither is it in the 
   expect((await server.cortex.store.tokens.find(hashToken(token)))?.name).toBe("sender");
 });
 
+test("a message sent with a token names it", async () => {
+  await using server = await openTestServer();
+  const { token } = await create(server, "sender", "--can", "send");
+  const json = { content: "hello", wait: true };
+  const sent = await server.send({ method: "POST", path: "/api/messages", json, ...as(token) });
+  const { out } = await cli(server, "why", (sent.json as { eventId: string }).eventId);
+  expect(out).toContain("accepted from owner on http with the token sender: hello");
+});
+
 test("what a token has open ends when the token is revoked or expires", async () => {
   const clock = { nowMs: Date.now() };
   await using server = await openTestServer({}, { serving: { heartbeatMs: 50, clock: () => clock.nowMs } });

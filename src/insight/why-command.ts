@@ -80,13 +80,14 @@ function drawTimeline(explanation: Explanation): string {
 
 function* eventSteps({ event, chain, hooks, dispatches, items }: Explanation): Generator<Step> {
   if (event === null) return;
-  const { sender, channel, content, receivedAt, timestamp, differing, prunedAt } = event;
+  const { sender, channel, token, content, receivedAt, timestamp, differing, prunedAt } = event;
+  const means = token === null ? "" : ` with the token ${token}`;
   const words = content === null ? "" : `: ${firstLine(content, MAX_CONTENT_LENGTH)}`;
   const said = prunedAt === null ? words : `, pruned ${moment(prunedAt)}`;
   if (Date.parse(timestamp) < Date.parse(receivedAt) - 1_000) yield { at: timestamp, what: "event time" };
   yield {
     at: receivedAt,
-    what: `event ${event.id} accepted from ${sender ?? "unknown sender"} on ${channel}${said}`,
+    what: `event ${event.id} accepted from ${sender ?? "unknown sender"} on ${channel}${means}${said}`,
   };
   if (differing > 0) {
     const times = count(differing, "redelivery had", "redeliveries had");
