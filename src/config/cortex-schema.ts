@@ -297,7 +297,7 @@ const watchedFolder = z
 const debounceMs = whole(0, "How long to wait after the last message before collecting, in ms.").max(
   MAX_DEBOUNCE_MS,
 );
-const cap = whole(1, "Maximum number of queued messages per session.").max(MAX_QUEUE_CAP);
+const cap = whole(1, "Maximum number of queued messages of one person per session.").max(MAX_QUEUE_CAP);
 const drop = z
   .enum(DROP_POLICIES)
   .describe(
