@@ -484,7 +484,7 @@ export const cortexSchema = z
               4_000,
             ),
           })
-          .describe("Storage for events of people who are not paired.")
+          .describe("Storage for events of guests.")
           .prefault({}),
       })
       .describe("What people other than you may use.")

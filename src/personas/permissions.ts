@@ -1,6 +1,6 @@
 /**
  * What a turn may do: the permissions of its persona, narrowed by what is stored with each dispatch, which says what a
- * hook, a pairing or a delegating manager allows at most.
+ * hook, a person or a delegating manager allows at most.
  */
 import { isAbsolute, resolve } from "node:path";
 
