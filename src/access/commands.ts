@@ -51,7 +51,7 @@ export const ACCESS: readonly Command[] = [
   {
     usage: "audit",
     about: "List decisions and permission changes",
-    details: "`cortex verify` checks that no entry was changed or removed.",
+    details: "To check that no entry was changed or removed, run `cortex verify`.",
     group: "Look",
     examples: ["cortex audit", "cortex audit --since 7d", "cortex audit --person ada --json"],
     options: [

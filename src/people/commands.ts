@@ -4,7 +4,7 @@ import { DEFAULT_NEW_ROLE } from "./roles.ts";
 
 const ROLE = [
   "--role <role>",
-  `member: may talk; guest: is only recorded (default: ${DEFAULT_NEW_ROLE})`,
+  `A member may talk, a guest is only recorded (default: ${DEFAULT_NEW_ROLE})`,
 ] as const;
 const PERMISSIONS = [
   "--permissions <json>",
@@ -47,7 +47,7 @@ export const PEOPLE: readonly Command[] = [
         ],
         options: [
           ["--name <name>", "Name to show (default: the id)"],
-          ["--identity <identities>", "channel:sender, as `cortex events` shows them; separate with commas"],
+          ["--identity <identities>", "As channel:sender, see `cortex events`; separate with commas"],
           ROLE,
           PERMISSIONS,
           ...LIMITS,
@@ -71,7 +71,7 @@ export const PEOPLE: readonly Command[] = [
           "cortex people limit ada --permissions none",
           "cortex people limit ada --role guest",
         ],
-        options: [["--role <role>", "member or guest"], PERMISSIONS, ...LIMITS],
+        options: [["--role <role>", "A member may talk, a guest is only recorded"], PERMISSIONS, ...LIMITS],
         run: async (given) => (await import("./change-commands.ts")).limitPerson(given),
       },
       {
