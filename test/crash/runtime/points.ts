@@ -88,7 +88,7 @@ export const RUNTIME_POINTS: readonly Point[] = [
   before(
     "inside an operation that tells of the end of work",
     "src/store/sqlite/delegations.ts",
-    "      shareTrust(session, caller);\n",
+    "      shareTrust(session, caller, moment.nowMs);\n",
   ),
   before(
     "between telling a turn of the end of work and its going on",

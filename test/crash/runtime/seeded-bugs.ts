@@ -28,8 +28,8 @@ export const RUNTIME_BUGS: readonly RuntimeBug[] = [
     patches: [
       {
         file: "src/turns/call-tool.ts",
-        from: "  await Promise.all([journal.startCall(call, ordinal, clock()), label(judgement.brings, run)]);\n",
-        to: "  await label(judgement.brings, run);\n",
+        from: "  await Promise.all([journal.startCall(call, ordinal, clock()), label(judgement.brings, step, run)]);\n",
+        to: "  await label(judgement.brings, step, run);\n",
       },
     ],
   },
@@ -67,16 +67,14 @@ export const RUNTIME_BUGS: readonly RuntimeBug[] = [
     patches: [
       {
         file: "src/store/sqlite/claim.ts",
-        from: "  const { hold, settle } = prepareHold(db);\n\n  return {\n",
-        to: `  const { hold, settle } = prepareHold(db);
+        from: "  const { hold, settle } = prepareHold(db, others.noteServed);\n",
+        to: `  const { hold, settle } = prepareHold(db, others.noteServed);
   const remembered = new Map<string, Pick<SessionRow, "head" | "head_id">>();
   const remember = (session: SessionRow): SessionRow => {
     if (session.head !== null && !remembered.has(session.label)) remembered.set(session.label, session);
     const { head, head_id } = remembered.get(session.label) ?? session;
     return { ...session, head, head_id };
   };
-
-  return {
 `,
       },
       {
@@ -134,7 +132,7 @@ export const RUNTIME_BUGS: readonly RuntimeBug[] = [
     patches: [
       {
         file: "src/store/sqlite/dispatch.ts",
-        from: '      if (input.mode === "interrupt") aborts.abort(runs.findByKey(session.run), INTERRUPTED, moment, item);\n',
+        from: '      if (mode === "interrupt") interrupt(runs.findByKey(session.run), lane, item, moment);\n',
         to: "",
       },
     ],
