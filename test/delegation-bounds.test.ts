@@ -9,6 +9,7 @@ import type { Json } from "../src/model/json.ts";
 import { MAIN_SESSION, normalizeSessionKey, type SessionKey } from "../src/model/session-key.ts";
 import { marksOf, readTrust } from "../src/model/trust.ts";
 import type { Cortex } from "../src/runtime/cortex.ts";
+import type { NewEvent } from "../src/store/store.ts";
 import { DONE, testTool } from "./support/home.ts";
 import { PATIENT } from "./support/server.ts";
 import {
@@ -28,28 +29,29 @@ const READ = { path: "secret.txt" };
 /** A message of somebody else than the owner, who may do less. */
 async function sendAsOther(cortex: Cortex, content: string, permissions: Json): Promise<ItemId> {
   const item = `item-${content}` as ItemId;
-  await cortex.store.events.accept(
-    {
-      id: `telegram:${content}` as EventId,
-      channel: "telegram",
-      direction: "received",
-      sender: "42",
-      place: "chat-42",
-      content,
-      atMs: 1,
+  await cortex.store.events.accept(fromOther(content), {
+    dispatch: {
+      id: `dispatch-${content}` as DispatchId,
+      item,
+      hook: "direct",
+      target: { kind: "session", session: MAIN_SESSION, agent: "main" as never, persona: "atlas" as never },
+      mode: "followup",
+      permissions,
     },
-    {
-      dispatch: {
-        id: `dispatch-${content}` as DispatchId,
-        item,
-        hook: "direct",
-        target: { kind: "session", session: MAIN_SESSION, agent: "main" as never, persona: "atlas" as never },
-        mode: "followup",
-        permissions,
-      },
-    },
-  );
+  });
   return item;
+}
+
+function fromOther(content: string): NewEvent {
+  return {
+    id: `telegram:${content}` as EventId,
+    channel: "telegram",
+    direction: "received",
+    sender: "42",
+    place: "chat-42",
+    content,
+    atMs: 1,
+  };
 }
 
 /** What the calls of the newest turn of each worker were answered. */
@@ -245,8 +247,9 @@ test("nor does a session that has more get it for whoever has less", async () =>
     await settled(cortex);
   }
   expect(pay.calls).toHaveLength(1);
+  // Why not is for the owner alone.
   expect((await resultsOf(cortex))[0]).toMatch(
-    /^Session agent:scout:main was not opened from this conversation/,
+    /^The result is withheld: .*only data of room:telegram:chat-42/,
   );
 });
 
@@ -274,20 +277,13 @@ test("what a worker of somebody else's message reports gives them no more than t
 test("a type's tools are all that its worker has, and the caller's are the limit of that", async () => {
   await using cortex = await openWorkers([
     entry("^go", "main", plays([["dispatch_to_agent", { type: "explore", task: "task", wait: true }]])),
-    entry(
-      "^task",
-      undefined,
-      plays([
-        ["Write", { path: "x", content: "x" }],
-        ["List", {}],
-      ]),
-    ),
+    entry("^task", undefined, plays([["Write", { path: "x", content: "x" }]])),
   ]);
   const denied = await sendAsOther(cortex, "go", { authority: "paired", tools: { deny: ["Grep"] } });
   await cortex.outcome(denied, new AbortController().signal);
   const [worker] = await cortex.getChildSessions(MAIN_SESSION);
   const head = await cortex.store.turns.read((await cortex.store.sessions.head(worker!.key))!);
-  expect(head!.toolCalls.map(({ status }) => status)).toEqual(["error", "ok"]);
+  expect(head!.toolCalls.map(({ status }) => status)).toEqual(["error"]);
   expect(head!.toolCalls[0]!.result).toMatchObject({
     text: 'Unknown tool "Write". Available tools: Read, List, Stat.',
   });
@@ -339,6 +335,7 @@ test("what a session has come into contact with goes down to its workers and up 
   await settled(cortex);
   expect(await marks("below")).toMatchObject({ untrusted: false, private: false });
 
+  await cortex.store.events.accept(fromOther("the harbour is closed"));
   await cortex.send({ content: "up" });
   await settled(cortex);
   expect(await marks("aside")).toMatchObject({ untrusted: true, private: true });
