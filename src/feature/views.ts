@@ -41,6 +41,8 @@ export function eventView(event: StoredEvent) {
     placeKind: placeKindOf(event) ?? null,
     mentionsMe: event.mentionsMe ?? null,
     replyTo: event.replyTo ?? null,
+    messageId: event.messageId ?? null,
+    about: event.about ?? null,
     content: event.content,
     contentType: event.contentType ?? null,
     attachments: event.attachments ?? null,

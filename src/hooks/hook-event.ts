@@ -23,6 +23,8 @@ export function toHookEvent(event: StoredEvent, target: SessionKey | undefined):
     place_kind: placeKindOf(event) ?? null,
     mentions_me: event.mentionsMe ?? null,
     reply_to: event.replyTo ?? null,
+    message_id: event.messageId ?? null,
+    about: event.about ?? null,
     metadata: event.metadata ?? {},
     payload: event.payload ?? null,
     attachments: event.attachments ?? [],

@@ -50,6 +50,10 @@ export interface HookEvent {
   /** Whether the agent was addressed by name. Null: unknown to the adapter. */
   readonly mentions_me: boolean | null;
   readonly reply_to: string | null;
+  /** The platform's own id of the message. */
+  readonly message_id: string | null;
+  /** Of an edit, a deletion or a reaction: the `message_id` of the message it concerns. */
+  readonly about: string | null;
   // The content depends on the adapter, and a hook knows its adapters.
   // oxlint-disable-next-line typescript/no-explicit-any
   readonly metadata: any;

@@ -1,3 +1,4 @@
+import type { Extras } from "../model/extras.ts";
 import type { DeliveryId, RunId, TurnId } from "../model/ids.ts";
 import type { Lease, LeaseRequest } from "./leases.ts";
 import type { Filled, ListOptions, Listed } from "./list.ts";
@@ -66,6 +67,7 @@ export interface NewDelivery {
   readonly replyTo?: string;
   /** Absent: the answer of the turn. */
   readonly content?: string;
+  readonly extras?: Extras;
 }
 
 export interface DeliveryFence {

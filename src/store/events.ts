@@ -4,10 +4,12 @@ import type { Json } from "../model/json.ts";
 import type { Principal } from "../model/principal.ts";
 import type { SessionKey } from "../model/session-key.ts";
 import type { Label } from "../model/trust.ts";
+import type { DeliveryTarget } from "./deliveries.ts";
 import type { DispatchOutcome, Dispatched, NewDispatch } from "./dispatches.ts";
 import type { LeaseRequest } from "./leases.ts";
 import type { ListOptions, Listed } from "./list.ts";
 import type { Progress } from "./progress.ts";
+import type { SourceCursor } from "./cursors.ts";
 import type { FileState } from "./watched-files.ts";
 
 export interface EventReads {
@@ -37,11 +39,30 @@ export interface EventReads {
    */
   lastOf(adapter: string): Promise<StoredEvent | undefined>;
 
+  /** The first event in a place that has this `messageId`. */
+  findMessage(place: DeliveryTarget, messageId: string): Promise<StoredEvent | undefined>;
+
+  /** The newest received message of each place of an account, newest first, at most `limit`. */
+  newestMessages(account: ChannelAccount, limit: number): Promise<PlaceMessage[]>;
+
   /** The hashes of all attachments that are stored as files. */
   filed(): Promise<string[]>;
 
   /** How many events search misses: those not indexed yet, except the newest SEARCHED_TAIL. */
   unsearched(): Promise<number>;
+}
+
+export interface ChannelAccount {
+  readonly channel: string;
+  readonly account: string;
+}
+
+export interface PlaceMessage {
+  readonly place: string;
+  readonly topic: string | undefined;
+  readonly kind: PlaceKind | undefined;
+  readonly messageId: string;
+  readonly atMs: number;
 }
 
 export type ChainLink = Pick<StoredEvent, "id" | "channel" | "depth">;
@@ -109,6 +130,12 @@ export interface EventStore extends EventReads {
   accept(event: NewEvent, options?: AcceptOptions): Promise<Accepted>;
 
   /**
+   * Accepts several events in one commit, in order, with the cursor of the source that they were read from. All or
+   * nothing: what keeps one of them from being accepted is thrown. May be repeated.
+   */
+  acceptAll(events: readonly EventToAccept[], cursor?: SourceCursor): Promise<Accepted[]>;
+
+  /**
    * Turns a fired hook into work. A dispatch is unique by (event, hook). All dispatches of an event to one session
    * become one turn: a second one joins the waiting item, which keeps the queue mode of the first hook by name (an
    * explicit target comes before all hooks). A dispatch that arrives after the turn has started becomes an item of
@@ -129,6 +156,11 @@ export interface EventStore extends EventReads {
    * waiting. Only the speed of searches depends on it.
    */
   index(max: number): Promise<IndexStep>;
+}
+
+export interface EventToAccept {
+  readonly event: NewEvent;
+  readonly options?: AcceptOptions;
 }
 
 export interface AcceptOptions {
@@ -172,6 +204,10 @@ export interface NewEvent {
   /** Whether the agent was mentioned, if the platform says so. */
   readonly mentionsMe?: boolean;
   readonly replyTo?: string;
+  /** The platform's own id of the message. */
+  readonly messageId?: string;
+  /** Of an edit, a deletion, a reaction or a pressed button: the `messageId` of the message it concerns. */
+  readonly about?: string;
   /** Null for events without text, such as a timer's. */
   readonly content: string | null;
   readonly contentType?: string;

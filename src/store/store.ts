@@ -19,6 +19,7 @@ import type { SessionKey } from "../model/session-key.ts";
 import type { ApprovalReads, ApprovalStore } from "./approvals.ts";
 import type { AuditReads, AuditStore } from "./audit.ts";
 import type { ChangeReads } from "./changes.ts";
+import type { CursorReads, CursorStore } from "./cursors.ts";
 import type { DeadReads } from "./dead-letters.ts";
 import type { DelegationReads, DelegationStore } from "./delegations.ts";
 import type { OutboxReads, OutboxStore } from "./deliveries.ts";
@@ -41,6 +42,7 @@ import type { FileReads, FileStore } from "./watched-files.ts";
 export type * from "./approvals.ts";
 export type * from "./audit.ts";
 export type * from "./changes.ts";
+export type * from "./cursors.ts";
 export type * from "./dead-letters.ts";
 export type * from "./delegations.ts";
 export type * from "./deliveries.ts";
@@ -85,6 +87,8 @@ export interface Ledger extends AsyncDisposable {
   /** The labels of files that agents wrote. */
   readonly labels: LabelReads;
   readonly progress: ProgressReads;
+  /** How far the sources of channels have been read. */
+  readonly cursors: CursorReads;
   readonly people: PeopleReads;
   readonly tokens: TokenReads;
   readonly audit: AuditReads;
@@ -133,6 +137,7 @@ export interface Store extends Ledger {
   readonly files: FileStore;
   readonly labels: LabelStore;
   readonly progress: ProgressStore;
+  readonly cursors: CursorStore;
   readonly people: PeopleStore;
   readonly tokens: TokenStore;
   readonly audit: AuditStore;

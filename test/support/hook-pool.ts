@@ -39,6 +39,8 @@ const EVENT: HookEvent = {
   place_kind: null,
   mentions_me: null,
   reply_to: null,
+    message_id: null,
+    about: null,
   metadata: {},
   payload: null,
   attachments: [],

@@ -1,6 +1,7 @@
 import type { Database } from "better-sqlite3";
 
 import { claimCodec } from "./claim.ts";
+import { cursorCodec, prepareSetCursor } from "./cursors.ts";
 import { dispatchCodec, type DispatchedRow, prepareDispatch } from "./dispatch.ts";
 import { eventCodec, type EventInput, prepareInsertEvent } from "./insert-event.ts";
 import { guestCodec, prepareCountGuest } from "./guests.ts";
@@ -10,7 +11,7 @@ import { type OperationTime, operation, Refusal } from "./operation.ts";
 import { prepareSetProgress, progressCodec } from "./progress.ts";
 import { prepareUnjudged } from "./unjudged.ts";
 import { fileCodec, prepareNoteFile } from "./watched-files.ts";
-import { type Decoded, number, optional, record } from "./wire.ts";
+import { type Decoded, list, number, optional, record } from "./wire.ts";
 
 interface Known {
   readonly seq: number;
@@ -63,13 +64,35 @@ export const prepareAccept = oncePerDatabase((db: Database) => {
   };
 });
 
-export const acceptEvent = operation(acceptCodec, (db) => {
+export const acceptEvent = operation(acceptCodec, prepareAcceptWith);
+
+/** Accepts events in one commit, with the cursor of where they were read. */
+export const acceptEvents = operation(
+  record({ events: list(acceptCodec), cursor: optional(cursorCodec) }),
+  (db) => {
+    const accept = prepareAcceptWith(db);
+    const setCursor = prepareSetCursor(db);
+    return ({ events, cursor }, moment): AcceptedRow[] | Refusal => {
+      const rows: AcceptedRow[] = [];
+      for (const input of events) {
+        const accepted = accept(input, moment);
+        if (accepted instanceof Refusal) return accepted; // undoes those before it
+        rows.push(accepted);
+      }
+      if (cursor !== undefined) setCursor(cursor);
+      return rows;
+    };
+  },
+);
+
+/** Accepts an event with what is recorded beside it. */
+function prepareAcceptWith(db: Database) {
   const accept = prepareAccept(db);
   const noteFile = prepareNoteFile(db);
   const setProgress = prepareSetProgress(db);
   const isKnown = db.prepare<[string], number>("select 1 from event where id = ?").pluck();
   const countGuest = prepareCountGuest(db);
-  return (input, moment): AcceptedRow | Refusal => {
+  return (input: Decoded<typeof acceptCodec>, moment: OperationTime): AcceptedRow | Refusal => {
     if (input.guest !== undefined && isKnown.get(input.event.id) === undefined) {
       const isKept = countGuest(input.guest, moment.nowMs);
       if (!isKept) return { fresh: true, unkept: true, dispatched: undefined };
@@ -80,7 +103,7 @@ export const acceptEvent = operation(acceptCodec, (db) => {
     if (input.progress !== undefined) setProgress(input.progress);
     return accepted;
   };
-});
+}
 
 /** Most messages are the owner's, and say so. */
 function laneKnownOf({ principal }: EventInput): { lane?: Lane } {

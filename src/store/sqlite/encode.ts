@@ -26,6 +26,7 @@ import type {
   NewWorker,
   PersonQuota,
   QueueCap,
+  SourceCursor,
   Settings,
   TeamGift,
   TurnFacts,
@@ -39,6 +40,7 @@ import {
 } from "../store.ts";
 import { NEVER_MS } from "./approval-requests.ts";
 import type { Input } from "./operations.ts";
+import { placeId } from "./place-id.ts";
 
 type EventInput = Input<"acceptEvent">["event"];
 type DispatchInput = Input<"dispatch">["dispatch"];
@@ -294,11 +296,16 @@ export function encodeFacts({ usage, permissions, ...facts }: TurnFacts): FactsI
   return { ...facts, ...usage, permissions: permissions === undefined ? null : canonicalJson(permissions) };
 }
 
+export function encodeCursor({ source, value }: SourceCursor): Input<"setCursor"> {
+  return { source, value: encodeJson(value, `The cursor of ${source}`) };
+}
+
 export function encodeDelivery(delivery: NewDelivery): DeliveryInput {
   const { channel, account = DEFAULT_ACCOUNT, place, topic = null } = delivery.target;
   checkSize(delivery.content ?? "", `Delivery ${delivery.id}`);
   const target = canonicalJson([channel, account, place, topic]);
-  return { ...delivery, target, channel, account, place, topic };
+  const extras = delivery.extras === undefined ? null : encodeJson(delivery.extras as Json, `The extras of delivery ${delivery.id}`);
+  return { ...delivery, extras, target, channel, account, place, topic };
 }
 
 /** Valid keys, so that a busy session's key is not parsed for every message. */
@@ -334,19 +341,22 @@ function encodePlaces(event: NewEvent): EventInput["places"] {
     throw eventInvalid(event.id, `${needy} ${JSON.stringify(event[needy])} requires a place`);
   }
   if (parentPlace === place) throw eventInvalid(event.id, `place ${JSON.stringify(place)} is its own parent`);
-  const at = (parts: readonly [string, string?], known: { kind?: PlaceKind; name?: string }) => ({
-    id: [channel, account, ...parts].map((part) => encodeURIComponent(part!.toWellFormed())).join(":"),
+  const at = (
+    at: { readonly place: string; readonly topic?: string },
+    known: { kind?: PlaceKind; name?: string },
+  ) => ({
+    id: placeId({ channel, account, ...at }),
     account,
-    place: parts[0],
-    topic: parts[1] ?? null,
+    place: at.place,
+    topic: at.topic ?? null,
     kind: known.kind ?? null,
     name: known.name ?? null,
   });
   const kind = placeKind === undefined ? {} : { kind: placeKind };
   return [
-    ...(parentPlace === undefined ? [] : [at([parentPlace], {})]),
-    at([place], { ...kind, ...(placeName === undefined ? {} : { name: placeName }) }),
-    ...(topic === undefined ? [] : [at([place, topic], kind)]),
+    ...(parentPlace === undefined ? [] : [at({ place: parentPlace }, {})]),
+    at({ place }, { ...kind, ...(placeName === undefined ? {} : { name: placeName }) }),
+    ...(topic === undefined ? [] : [at({ place, topic }, kind)]),
   ];
 }
 

@@ -3,7 +3,7 @@ import type { Database } from "better-sqlite3";
 import type { DeliveryId } from "../../model/ids.ts";
 import { insertInto } from "./columns.ts";
 import { prepareRecorder } from "./record-changes.ts";
-import { type Decoded, json, record, text, textOf, words, wordsOrNull } from "./wire.ts";
+import { type Decoded, json, jsonOrNull, record, text, textOf, words, wordsOrNull } from "./wire.ts";
 
 /** The fields of a queued delivery, each a column. */
 export const DELIVERY_FIELDS = {
@@ -14,6 +14,7 @@ export const DELIVERY_FIELDS = {
   topic: wordsOrNull,
   replyTo: wordsOrNull,
   content: wordsOrNull,
+  extras: jsonOrNull,
 };
 
 export const deliveryCodec = record({ ...DELIVERY_FIELDS, target: json });
@@ -30,6 +31,9 @@ const STORED_FIELDS = [
 
 export type DeliveryInput = Decoded<typeof deliveryCodec>;
 
+/** Answers that an older version held lack the fields that are newer. */
+const NO_FIELDS = Object.fromEntries(Object.keys(DELIVERY_FIELDS).map((field) => [field, null]));
+
 /** Queues deliveries. A delivery without content carries the turn's answer. */
 export function prepareInsertDeliveries(db: Database) {
   const insert = db.prepare(insertInto("delivery", STORED_FIELDS));
@@ -43,6 +47,7 @@ export function prepareInsertDeliveries(db: Database) {
     for (const delivery of deliveries) {
       const message = delivery.content === null ? answer.message : null;
       const row = {
+        ...NO_FIELDS,
         ...delivery,
         turn: answer.turn,
         message,

@@ -38,6 +38,8 @@ export const EVENT_FIELDS = {
   sender: wordsOrNull,
   mentionsMe: numberOrNull,
   replyTo: wordsOrNull,
+  messageId: wordsOrNull,
+  about: wordsOrNull,
   content: wordsOrNull,
   contentType: words,
   attachments: jsonOrNull,

@@ -1,10 +1,11 @@
 /** All operations of the writer. Their position is their code on the wire. */
-import { acceptEvent } from "./accept-event.ts";
+import { acceptEvent, acceptEvents } from "./accept-event.ts";
 import { appendAudit, noteOutside } from "./audit.ts";
 import { answerApproval, expireApprovals, useApproval } from "./approvals.ts";
 import { commitTurn } from "./commit-turn.ts";
 import { beginCompaction, compact } from "./compact.ts";
 import { countUsage } from "./count-usage.ts";
+import { setCursor } from "./cursors.ts";
 import { cancelDelegations, expireDelegations, reportDelegation } from "./delegations.ts";
 import { dispatch } from "./dispatch.ts";
 import { failRun } from "./fail-run.ts";
@@ -106,6 +107,8 @@ export const OPERATIONS = {
   removePerson,
   takePeopleOver,
   noteOutside,
+  acceptEvents,
+  setCursor,
 };
 
 export type OperationName = keyof typeof OPERATIONS;

@@ -7,19 +7,23 @@ import { principalBefore } from "../../model/principal.ts";
 import type { SessionKey } from "../../model/session-key.ts";
 import {
   type ChainLink,
+  type ChannelAccount,
+  type DeliveryTarget,
   type DispatchOutcome,
   type EventDispatch,
   type EventFilter,
   type Listed,
   type ListOptions,
   MAX_CHAIN_READ,
+  type PlaceMessage,
   type StoredEvent,
 } from "../store.ts";
 import { columnsOf, namesOf, selectFields } from "./columns.ts";
 import { EVENT_FIELDS } from "./insert-event.ts";
 import { parseLabel } from "./labels.ts";
 import { listPage, START } from "./page.ts";
-import { definedOf, parseJson, maybe } from "./row.ts";
+import { placeId } from "./place-id.ts";
+import { definedOf, parseJson, maybe, orUndefined } from "./row.ts";
 import type { DecodedFields } from "./wire.ts";
 
 export interface EventRow extends DecodedFields<typeof EVENT_FIELDS> {
@@ -88,6 +92,16 @@ export function prepareReadEvents(db: Database) {
        left join run r on r.key = i.turn
      where d.event = (select seq from event where id = ?) order by d.key`,
   );
+  const findMessage = db.prepare<[string, string], EventRow>(
+    `select ${EVENT_COLUMNS} from ${EVENT_TABLES}
+     where e.place = (select key from place where id = ?) and e.message_id = ? order by e.seq limit 1`,
+  );
+  const findNewest = db.prepare<[string, string, number], PlaceMessageRow>(
+    `select p.place, p.topic, p.kind, e.message_id as messageId, e.at_ms as atMs
+     from place p join event e on e.seq = (
+       select max(seq) from event n where n.place = p.key and n.message_id is not null and n.direction = 'received')
+     where p.channel = ? and p.account = ? order by e.seq desc limit ?`,
+  );
   const readFiled = db
     .prepare<[], string>("select distinct sha256 from attachments where status = 'stored'")
     .pluck();
@@ -118,6 +132,10 @@ export function prepareReadEvents(db: Database) {
         toItem: toEvent,
       });
     },
+    findMessage: (place: DeliveryTarget, messageId: string): StoredEvent | undefined =>
+      maybe(findMessage.get(placeId(place), messageId), toEvent),
+    newestMessages: ({ channel, account }: ChannelAccount, limit: number): PlaceMessage[] =>
+      findNewest.all(channel, account, limit).map((row) => orUndefined(row, PLACE_MESSAGE)),
     filed: (): string[] => readFiled.all(),
     dispatches: (id: EventId): EventDispatch[] => findDispatches.all(id).map(toDispatch),
   };
@@ -142,6 +160,16 @@ interface ListBounds {
 interface ListedRow extends EventRow {
   readonly seq: number;
 }
+
+interface PlaceMessageRow {
+  readonly place: string;
+  readonly topic: string | null;
+  readonly kind: PlaceKind | null;
+  readonly messageId: string;
+  readonly atMs: number;
+}
+
+const PLACE_MESSAGE = ["place", "topic", "kind", "messageId", "atMs"] as const;
 
 type ChainRow = Readonly<Record<"id" | "channel", string> & { depth: number }>;
 

@@ -1,11 +1,12 @@
 import type { Database } from "better-sqlite3";
 
+import type { Extras } from "../../model/extras.ts";
 import type { DeliveryId, TurnId } from "../../model/ids.ts";
 import type { Chunk, DeliveryState, Listed, ListOptions, StoredDelivery } from "../store.ts";
 import { columnsOf, namesOf, selectFields } from "./columns.ts";
 import { DELIVERY_FIELDS } from "./insert-delivery.ts";
 import { listPage } from "./page.ts";
-import { defined, maybe, orUndefined } from "./row.ts";
+import { defined, maybe, orUndefined, parseJson } from "./row.ts";
 import type { DecodedFields } from "./wire.ts";
 
 interface DeliveryRow extends DecodedFields<typeof DELIVERY_FIELDS> {
@@ -45,7 +46,7 @@ const DELIVERY_SQL = {
 
 const COLUMNS = `d.key, ${selectFields(DELIVERY_SQL)}`;
 
-const PLAIN_FIELDS = namesOf(DELIVERY_SQL, ["channel", "account", "place", "topic", "content"]);
+const PLAIN_FIELDS = namesOf(DELIVERY_SQL, ["channel", "account", "place", "topic", "content", "extras"]);
 
 const TABLES = "delivery d left join message m on m.key = d.message";
 
@@ -110,11 +111,12 @@ export function prepareReadOutbox(db: Database) {
 }
 
 function toDelivery({ row, chunks }: ChunkedRow): StoredDelivery {
-  const { channel, account, place, topic, content } = row;
+  const { channel, account, place, topic, content, extras } = row;
   return {
     ...orUndefined(row, PLAIN_FIELDS),
     target: { channel, account, place, ...defined({ topic }) },
     content: content ?? "",
+    extras: parseJson(extras) as Extras | undefined,
     chunks: chunks.map(toChunk),
   };
 }

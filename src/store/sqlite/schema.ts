@@ -46,6 +46,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 24, sql: heldAnswers() },
   { version: 25, sql: lanes() },
   { version: 26, sql: shares() },
+  { version: 27, sql: channels() },
 ];
 
 function ground(): string {
@@ -854,5 +855,22 @@ create table guest_day (
   unkept integer not null, -- of these, counted only
   primary key (day, guest)
 ) strict, without rowid;
+`;
+}
+
+/** What channels bring in and leave behind: see cursors.ts and pairings.ts. */
+function channels(): string {
+  return `
+alter table event add column message_id text; -- the platform's own id of the message
+alter table event add column about text; -- of an edit, a deletion, a reaction or a pressed button: the message it concerns
+create index event_message on event (place, message_id) where message_id is not null;
+create index event_newest on event (place) where message_id is not null and direction = 'received';
+
+create table cursor (
+  source text primary key,
+  value text not null
+) strict, without rowid;
+
+alter table delivery add column extras text; -- what a channel shows beside the text: buttons, files
 `;
 }

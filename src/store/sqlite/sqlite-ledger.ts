@@ -27,6 +27,7 @@ import { checkCurrent } from "./migrate.ts";
 import { checkPage } from "./page.ts";
 import { lazily } from "./once.ts";
 import { prepareReadLabels } from "./labels.ts";
+import { prepareReadCursors } from "./cursors.ts";
 import { prepareReadProgress } from "./progress.ts";
 import { prepareReadApprovals } from "./read-approvals.ts";
 import { prepareReadChanges } from "./read-changes.ts";
@@ -87,6 +88,7 @@ export class SqliteLedger implements Ledger {
   readonly files: Ledger["files"];
   readonly labels: Ledger["labels"];
   readonly progress: Ledger["progress"];
+  readonly cursors: Ledger["cursors"];
   readonly people: Ledger["people"];
   readonly tokens: Ledger["tokens"];
   readonly audit: Ledger["audit"];
@@ -178,6 +180,7 @@ export class SqliteLedger implements Ledger {
     this.files = this.#reads(prepareReadFiles, "known");
     this.labels = this.#reads(prepareReadLabels, "areEmpty", "ofFile", "under", "labelsUnder", "commands");
     this.progress = this.#reads(prepareReadProgress, "get");
+    this.cursors = this.#reads(prepareReadCursors, "get");
     this.people = this.#reads(prepareReadPeople, "get", "find", "list");
     this.tokens = this.#reads(prepareReadTokens, "get", "find", "list");
     this.audit = this.#reads(prepareReadAudit, "list");
@@ -213,7 +216,17 @@ export class SqliteLedger implements Ledger {
   #eventReads(): Ledger["events"] {
     const unsearched = lazily(() => prepareUnsearched(this.#db));
     return {
-      ...this.#reads(prepareReadEvents, "get", "list", "chain", "dispatches", "lastOf", "filed"),
+      ...this.#reads(
+        prepareReadEvents,
+        "get",
+        "list",
+        "chain",
+        "dispatches",
+        "lastOf",
+        "findMessage",
+        "newestMessages",
+        "filed",
+      ),
       search: (text: string, options?: SearchOptions) => this.#search(text, options),
       unsearched: this.#reading(() => unsearched()()),
     };

@@ -18,6 +18,7 @@ import type {
   Claim,
   Counts,
   DeliveryClaim,
+  EventToAccept,
   Dispatched,
   KeptPersona,
   Lease,
@@ -37,6 +38,7 @@ import type {
 } from "../store.ts";
 import { MAX_CHUNKS_IN_DELIVERY } from "../store.ts";
 import { digestedEventId, keptKey, refuseSecretName } from "../kept-id.ts";
+import type { AcceptedRow } from "./accept-event.ts";
 import { OWNER } from "./audit.ts";
 import type { ClaimRequest, ClaimRow } from "./claim.ts";
 import { connectThread } from "./connect-thread.ts";
@@ -124,6 +126,7 @@ export class SqliteStore implements Store {
   readonly files: Store["files"];
   readonly labels: Store["labels"];
   readonly progress: Store["progress"];
+  readonly cursors: Store["cursors"];
   readonly people: Store["people"];
   readonly tokens: Store["tokens"];
   readonly audit: Store["audit"];
@@ -166,6 +169,7 @@ export class SqliteStore implements Store {
     this.files = this.#fileStore();
     this.labels = this.#labelStore();
     this.progress = this.#progressStore();
+    this.cursors = this.#cursorStore();
     this.people = this.#peopleStore();
     this.tokens = this.#tokenStore();
     this.audit = this.#auditStore();
@@ -235,19 +239,14 @@ export class SqliteStore implements Store {
   #eventStore(): Store["events"] {
     return {
       ...this.#ledger.events,
-      accept: async (event, { dispatch, claim, judge, file, progress, guest } = {}): Promise<Accepted> => {
+      accept: async (event, options = {}) =>
+        toAccepted(await this.#writer.call("acceptEvent", this.#acceptInput({ event, options }))),
+      acceptAll: async (events, cursor) => {
         const input = {
-          event: encode.encodeEvent({ ...event, id: this.#keptId(event.id) }),
-          dispatch: dispatch === undefined ? undefined : encode.encodeDispatch(dispatch),
-          claim: this.#claimRequest(claim),
-          judge: judge === true ? 1 : 0,
-          file: file === undefined ? undefined : encodeFile(file),
-          progress,
-          guest: guest === undefined ? undefined : { ...guest, guest: keptKey(guest.guest, this) },
+          events: events.map((each) => this.#acceptInput(each)),
+          cursor: cursor === undefined ? undefined : encode.encodeCursor(cursor),
         };
-        const { fresh, unkept, dispatched } = await this.#writer.call("acceptEvent", input);
-        if (unkept === true) return { fresh, unkept };
-        return dispatched === undefined ? { fresh } : { fresh, dispatched: toDispatched(dispatched) };
+        return (await this.#writer.call("acceptEvents", input)).map(toAccepted);
       },
       keptId: (id) => this.#keptId(id),
       dispatch: async (event, dispatch, { claim } = {}) => {
@@ -255,6 +254,19 @@ export class SqliteStore implements Store {
         return toDispatched(await this.#writer.call("dispatch", input));
       },
       index: async (max) => this.#writer.call("indexEvents", { max: checkCount(max) }),
+    };
+  }
+
+  #acceptInput({ event, options = {} }: EventToAccept): Input<"acceptEvent"> {
+    const { dispatch, claim, judge, file, progress, guest } = options;
+    return {
+      event: encode.encodeEvent({ ...event, id: this.#keptId(event.id) }),
+      dispatch: dispatch === undefined ? undefined : encode.encodeDispatch(dispatch),
+      claim: this.#claimRequest(claim),
+      judge: judge === true ? 1 : 0,
+      file: file === undefined ? undefined : encodeFile(file),
+      progress,
+      guest: guest === undefined ? undefined : { ...guest, guest: keptKey(guest.guest, this) },
     };
   }
 
@@ -550,6 +562,13 @@ export class SqliteStore implements Store {
     return { ...this.#ledger.progress, set: async (progress) => this.#do("setProgress", progress) };
   }
 
+  #cursorStore(): Store["cursors"] {
+    return {
+      ...this.#ledger.cursors,
+      set: async (cursor) => this.#do("setCursor", encode.encodeCursor(cursor)),
+    };
+  }
+
   #peopleStore(): Store["people"] {
     const stored = async (id: string) => required(await this.#ledger.people.get(id));
     return {
@@ -633,6 +652,11 @@ function toClaim(row: ClaimRow): Claim {
     journalled: row.progress > 0,
     abort: row.abort ?? undefined,
   };
+}
+
+function toAccepted({ fresh, unkept, dispatched }: AcceptedRow): Accepted {
+  if (unkept === true) return { fresh, unkept };
+  return dispatched === undefined ? { fresh } : { fresh, dispatched: toDispatched(dispatched) };
 }
 
 function toDispatched({ claim, ...dispatched }: DispatchedRow): Dispatched {
