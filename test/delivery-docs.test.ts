@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { expect, test } from "vitest";
 
-import { openWebhookChannel } from "../src/channels/webhook/webhook-channel.ts";
+import { openWebhookOutlet } from "../src/channels/webhook/webhook-channel.ts";
 import type { DeliveryId } from "../src/model/ids.ts";
 import { blocksOf, readPage } from "./support/docs.ts";
 import { START_MS } from "./support/sample.ts";
@@ -31,7 +31,7 @@ test("the example in docs/delivery.md knows a request of ours from every other",
 
   await using receiver = await openReceiver();
   const targets = { shop: { url: receiver.url, secretEnv: "SHOP_SECRET" } };
-  await openWebhookChannel({ targets, variable: () => "s3cret", fetch, clock: () => START_MS }).send(
+  await openWebhookOutlet({ targets, variable: () => "s3cret", fetch, clock: () => START_MS }).send(
     {
       key: "delivery-1-0",
       delivery: "delivery-1" as DeliveryId,
@@ -43,7 +43,8 @@ test("the example in docs/delivery.md knows a request of ours from every other",
       replyTo: undefined,
       attempt: 1,
       repeat: false,
-    },
+      extras: {},
+      },
     new AbortController().signal,
   );
   const { headers, body, json } = receiver.received[0]!;

@@ -77,6 +77,7 @@ import { outlineOf } from "../src/team/markdown/outline.ts";
 import { readNote } from "../src/team/markdown/read-note.ts";
 import { readTasks } from "../src/team/markdown/read-tasks.ts";
 import { gistOf } from "../src/team/markdown/task-gist.ts";
+import { playChannel } from "./support/played-channel.ts";
 
 const KB = 1024;
 const MB = 1024 * KB;
@@ -94,14 +95,7 @@ const NO_VALUES = {
   modifiedFilesWithDiff: "",
   currentDateTime: "",
 };
-const platform = {
-  name: "test",
-  limits: { maxLength: 4_096 },
-  onUncertain: "repeat",
-  formatText: (text: string) => text,
-  isReady: () => true,
-  send: async () => ({}),
-} as const;
+const platform = playChannel({ maxLength: 4_096 });
 
 const MARKDOWN =
   '# a\n\n> b *c* **d** `e`\n\n1. f\n   - g\n\n| h | i |\n|---|:-:|\n| j | k |\n\n```ts\nlet l = 1;\n```\n[m](https://example.test "n") ![o](p)\n';
@@ -242,10 +236,13 @@ export const PARSERS: readonly Parser[] = [
     worst: ["a", "``` a\n", "> ", "e\u0301", "\n", "a b. "],
     samples: [MARKDOWN],
     law: async (text) => {
-      for (const chunk of await planChunks(text, { ...platform, limits: { maxLength: 64 } }))
+      for (const chunk of await planChunks(
+        { content: text, extras: undefined },
+        playChannel({ maxLength: 64 }),
+      ))
         if (chunk.length > 64) throw new Error(`a chunk of ${chunk.length} characters`);
     },
-    read: (text) => planChunks(text, platform),
+    read: (text) => planChunks({ content: text, extras: undefined }, platform),
   },
   {
     name: "messages cut for a platform",

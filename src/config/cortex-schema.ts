@@ -6,7 +6,6 @@
  * is not here: see references.ts and config.ts.
  */
 import { z } from "zod";
-import { CortexError } from "../model/errors.ts";
 import { DEFAULT_ACCOUNT } from "../model/ids.ts";
 import { ACTIVE_PROFILE } from "../model/profile.ts";
 import {
@@ -22,11 +21,10 @@ import {
   MAX_QUEUE_CAP,
 } from "../model/queue-settings.ts";
 import { normalizeSessionKey } from "../model/session-key.ts";
+import { CHAT_CHANNELS, chatChannels } from "./channels-schema.ts";
 import { planned } from "./planned.ts";
 import { quote } from "./problem.ts";
-
-/** How many agents, personas or profiles there may be, each. */
-export const MAX_ENTRIES = 1_000;
+import { env, hosts, named, parsed, text, texts, usd, variable, whole } from "./schema-parts.ts";
 
 /** How many hooks look at each tool call, at most. */
 export const MAX_TOOL_HOOKS = 100;
@@ -49,60 +47,7 @@ const MAX_MB = 1_000_000_000;
 /** How many people may be paired. */
 export const MAX_PAIRED = 10_000;
 
-const text = (description: string) => z.string().min(1).describe(description);
-const texts = (description: string) => z.array(z.string().min(1)).describe(description);
-const whole = (min: number, description: string) => z.int().min(min).describe(description);
-const usd = (description: string) => z.number().min(0).describe(description);
-const variable = (description: string) =>
-  z
-    .string()
-    .regex(/^[A-Za-z_]\w*$/, { error: ({ input }) => `invalid variable name ${quote(input)}` })
-    .describe(description);
-/** Beside a command: programs inherit nothing that is not on the list of every program, or named here. */
-export const env = z
-  .array(variable("Name of a variable in the environment or config/.env, never its value."))
-  .describe("Names of variables to pass to it, besides the few that every program gets.");
-const hosts = (description: string) =>
-  z
-    .array(
-      z
-        .string()
-        .regex(HOST_PATTERN, {
-          error: ({ input }) => `invalid host ${quote(input)}: use no scheme, port or path`,
-        })
-        .toLowerCase(),
-    )
-    .describe(description);
-
-/** A name or an address with stars, or an IPv6 address in brackets. Names of other alphabets are written as `xn--`. */
-const HOST_PATTERN = /^(?:[A-Za-z0-9*_-]+(?:\.[A-Za-z0-9*_-]+)*|\[[0-9A-Fa-f:.*]+\])$/;
-
-/** A text that another part of Cortex knows how to read; its CortexError becomes the problem. */
-const parsed = <T>(parse: (text: string) => T, description: string, examples: readonly string[]) =>
-  z
-    .string()
-    .transform((value, context): T => {
-      try {
-        return parse(value);
-      } catch (error) {
-        if (!(error instanceof CortexError)) throw error;
-        context.addIssue({ code: "custom", message: error.message, params: { hint: error.hint } });
-        return z.NEVER;
-      }
-    })
-    .meta({ description, examples });
-
 const queueMode = (description: string) => parsed(parseQueueMode, description, QUEUE_MODES);
-
-/** Entries by name. */
-export function named<Entry extends z.ZodType>(entry: Entry, description: string) {
-  return z
-    .record(z.string(), entry)
-    .refine((entries) => Object.keys(entries).length <= MAX_ENTRIES, {
-      error: `more than ${MAX_ENTRIES} entries`,
-    })
-    .describe(description);
-}
 
 const limits = z
   .strictObject({
@@ -387,25 +332,16 @@ const subAgents = z
   .describe("Workers that run as processes.");
 
 /** Chat platforms that this version does not speak to. */
-const PLATFORMS = [
-  "telegram",
-  "discord",
-  "slack",
-  "whatsapp",
-  "signal",
-  "imessage",
-  "email",
-  "matrix",
-] as const;
+const PLATFORMS = ["whatsapp", "signal", "imessage", "email", "matrix"] as const;
 
 const admin = z
   .strictObject({
     channel: z
-      .enum(["webhook", "http", "cli"])
-      .describe("Channel: webhook, or http or cli to only record reports in the ledger.")
+      .enum(["webhook", ...CHAT_CHANNELS, "http", "cli"])
+      .describe("Channel; http and cli only record reports in the ledger.")
       .register(planned, { names: [...PLATFORMS, "web"] }),
     account: text("Account on the channel, if it has several.").default(DEFAULT_ACCOUNT),
-    place: text("Name of the webhook."),
+    place: text("Id of the chat on the channel, or name of the webhook."),
   })
   .describe("Where Cortex sends reports to its owner.");
 
@@ -528,6 +464,7 @@ export const cortexSchema = z
       .strictObject({
         webhooks: named(webhook, "Webhooks, by name.").default({}),
         files: named(watchedFolder, "Watched folders, by name.").default({}),
+        ...chatChannels,
         paired: z
           .array(paired)
           .max(MAX_PAIRED)

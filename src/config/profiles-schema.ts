@@ -1,6 +1,6 @@
 /** The schema of `config/profiles.json`. */
 import { z } from "zod";
-import { named } from "./cortex-schema.ts";
+import { named } from "./schema-parts.ts";
 import { planned } from "./planned.ts";
 import { quote } from "./problem.ts";
 

@@ -5,7 +5,7 @@ import { configHome, loadFiles, problemsIn } from "../../test/support/config-hom
 import { temporaryFolder } from "../../test/support/temporary.ts";
 import type { AgentId, PersonaId } from "../model/ids.ts";
 import { activeProfile, profile } from "./config.ts";
-import { MAX_ENTRIES } from "./cortex-schema.ts";
+import { MAX_ENTRIES } from "./schema-parts.ts";
 import { MAX_PROBLEMS_LISTED } from "./problem.ts";
 import { readConfig } from "./read.ts";
 

@@ -7,12 +7,8 @@
  */
 import assert from "node:assert/strict";
 
-import {
-  type Channel,
-  DEFAULT_MAX_AGE_MS,
-  deliveryUncertain,
-  type OutgoingMessage,
-} from "../channels/channel.ts";
+import { deliveryUncertain, type OutgoingMessage } from "../channels/channel.ts";
+import { DEFAULT_MAX_AGE_MS, type Outlet } from "../channels/outlet.ts";
 import { type Chunk, type DeliveryClaim, MAX_CHUNKS_IN_DELIVERY } from "../store/store.ts";
 import {
   channelUnknown,
@@ -35,23 +31,23 @@ import {
   type SendWork,
 } from "./work.ts";
 import { inSlices, type Sliced } from "../model/in-slices.ts";
-import { chunkText } from "./chunk-text.ts";
 import { withTimeout } from "../channels/with-timeout.ts";
 
 /** The pause before a channel that is not ready is tried again. */
 export const NOT_READY_MS = 5_000;
 
 export async function sendDelivery(claim: DeliveryClaim, parts: Sending): Promise<void> {
-  const { outbox, channels, clock, history } = parts;
+  const { outbox, outlets, clock, history } = parts;
   const stored = await outbox.get(claim.delivery);
   assert(stored !== undefined);
-  const channel = channels(claim.target.channel);
-  if (channel === undefined) return die(describe(channelUnknown(claim.target.channel)), { ...parts, claim });
+  const { channel, account } = claim.target;
+  const outlet = outlets(channel, account);
+  if (outlet === undefined) return die(describe(channelUnknown(channel)), { ...parts, claim });
   const course = history.recall(claim, stored, clock());
-  const maxAgeMs = channel.limits.maxAgeMs ?? DEFAULT_MAX_AGE_MS;
-  const work: SendWork = { ...parts, claim, stored, channel, course, expiresAtMs: course.sinceMs + maxAgeMs };
+  const maxAgeMs = outlet.limits.maxAgeMs ?? DEFAULT_MAX_AGE_MS;
+  const work: SendWork = { ...parts, claim, stored, outlet, course, expiresAtMs: course.sinceMs + maxAgeMs };
   if (clock() >= work.expiresAtMs) return die(expired(stored, maxAgeMs), work);
-  if (!channel.isReady()) return postpone(notReady(work), work);
+  if (!outlet.isReady()) return postpone(notReady(work), work);
 
   const chunks = claim.chunks.length > 0 ? claim.chunks : await plan(work);
   for (const [place, chunk] of chunks.entries()) {
@@ -63,10 +59,10 @@ export async function sendDelivery(claim: DeliveryClaim, parts: Sending): Promis
   history.forget(claim.delivery);
 }
 
-function notReady({ claim, channel }: SendWork): Postponement {
+function notReady({ claim, outlet }: SendWork): Postponement {
   const doubtful = claim.chunks.findIndex(isDoubtful);
   return {
-    reason: `The channel "${channel.name}" is not ready.`,
+    reason: `The channel "${outlet.name}" is not ready.`,
     waitMs: NOT_READY_MS,
     doubtful: doubtful < 0 ? undefined : doubtful,
   };
@@ -74,10 +70,10 @@ function notReady({ claim, channel }: SendWork): Postponement {
 
 /** Splits a delivery once: the plan in the store is final. No chunks: it is dead. */
 async function plan(work: SendWork): Promise<readonly Chunk[]> {
-  const { claim, channel, outbox } = work;
+  const { claim, outlet, outbox } = work;
   let texts: readonly string[];
   try {
-    texts = await planChunks(claim.content, channel);
+    texts = await planChunks(claim, outlet);
   } catch (error) {
     await die(describe(error), work);
     return [];
@@ -88,7 +84,7 @@ async function plan(work: SendWork): Promise<readonly Chunk[]> {
 
 /** False: the claim has ended with this chunk. */
 async function sendChunk(place: number, chunks: readonly Chunk[], work: SendWork): Promise<boolean> {
-  const { claim, channel, outbox } = work;
+  const { claim, outlet, outbox } = work;
   let doubtful = isDoubtful(chunks[place]!);
   const message = messageOf(place, chunks, work);
   if (doubtful) {
@@ -97,9 +93,9 @@ async function sendChunk(place: number, chunks: readonly Chunk[], work: SendWork
     if (resolution === "ended") return false;
     doubtful = resolution === "repeat";
   }
-  const waitMs = channel.paceMs?.(message.address) ?? 0;
+  const waitMs = outlet.paceMs?.(message.address) ?? 0;
   if (waitMs > 0) {
-    const reason = `Rate limit of "${channel.name}" reached.`;
+    const reason = `Rate limit of "${outlet.name}" reached.`;
     await postpone({ reason, waitMs, doubtful: doubtful ? place : undefined }, work);
     return false;
   }
@@ -114,16 +110,20 @@ type Outcome =
   | { readonly kind: "sent"; readonly platformId: string | undefined }
   | { readonly kind: "failed"; readonly error: unknown };
 
-async function attempt(message: OutgoingMessage, { channel, cut }: SendWork): Promise<Outcome> {
+async function attempt(message: OutgoingMessage, { outlet, cut }: SendWork): Promise<Outcome> {
   try {
-    const { platformId } = await withDeadline((signal) => channel.send(message, signal), cut);
+    const { platformId } = await withDeadline((signal) => outlet.send(message, signal), cut);
     return { kind: "sent", platformId };
   } catch (error) {
     return { kind: "failed", error };
   }
 }
 
-function messageOf(place: number, chunks: readonly Chunk[], { claim, stored }: SendWork): OutgoingMessage {
+function messageOf(
+  place: number,
+  chunks: readonly Chunk[],
+  { claim, stored }: SendWork,
+): OutgoingMessage {
   return {
     key: `${claim.delivery}-${place}`,
     delivery: claim.delivery,
@@ -132,6 +132,7 @@ function messageOf(place: number, chunks: readonly Chunk[], { claim, stored }: S
     chunk: place,
     chunks: chunks.length,
     content: chunks[place]!.content,
+    extras: claim.extras ?? {},
     replyTo: place === 0 ? claim.replyTo : undefined,
     attempt: claim.attempt,
     repeat: true,
@@ -146,17 +147,17 @@ type Resolution = "new" | "repeat" | "sent" | "ended";
  * crash in between cannot make it two.
  */
 async function resolveDoubt(message: OutgoingMessage, work: SendWork): Promise<Resolution> {
-  const { channel, course } = work;
+  const { outlet, course } = work;
   const place = message.chunk;
-  if (channel.find !== undefined) {
+  if (outlet.find !== undefined) {
     const search = await find(message, work);
     if (search.kind === "missing") return "new";
     if (search.kind === "found") await recordSent(place, search.platformId, work);
     else await recordFailure(search.error, { place, doubtful: true }, work);
     return search.kind === "found" ? "sent" : "ended";
   }
-  if (channel.onUncertain === "repeat" || course.revived) return "repeat";
-  if (channel.onUncertain === "repeat-once" && !isRepeat(place, work)) {
+  if (outlet.onUncertain === "repeat" || course.revived) return "repeat";
+  if (outlet.onUncertain === "repeat-once" && !isRepeat(place, work)) {
     await allowRepeat(place, work);
     return "ended";
   }
@@ -169,26 +170,29 @@ type Search =
   | { readonly kind: "missing" }
   | { readonly kind: "failed"; readonly error: unknown };
 
-async function find(message: OutgoingMessage, { channel, cut }: SendWork): Promise<Search> {
+async function find(message: OutgoingMessage, { outlet, cut }: SendWork): Promise<Search> {
   try {
-    const found = await withDeadline(async (signal) => channel.find?.(message, signal), cut);
+    const found = await withDeadline(async (signal) => outlet.find?.(message, signal), cut);
     return found === undefined ? { kind: "missing" } : { kind: "found", platformId: found.platformId };
   } catch (error) {
     return { kind: "failed", error };
   }
 }
 
-/** The messages of an answer on a channel, without blank ones: platforms refuse them. */
-export async function planChunks(content: string, channel: Channel): Promise<string[]> {
-  const chunks = await inSlices(messagesOf(content, channel));
+/** The messages of an answer, without blank ones: platforms refuse them. */
+export async function planChunks(
+  { content, extras = {} }: Pick<DeliveryClaim, "content" | "extras">,
+  outlet: Outlet,
+): Promise<string[]> {
+  const chunks = await inSlices(messagesOf(outlet.render(content, extras)));
   if (chunks.length === 0) throw nothingToSend();
   return chunks;
 }
 
-function* messagesOf(content: string, channel: Channel): Sliced<string[]> {
+function* messagesOf(rendered: Generator<string | undefined>): Sliced<string[]> {
   const chunks: string[] = [];
-  for (const chunk of chunkText(channel.formatText(content), channel.limits)) {
-    if (chunk.trim() !== "") chunks.push(chunk);
+  for (const chunk of rendered) {
+    if (chunk !== undefined && chunk.trim() !== "") chunks.push(chunk);
     if (chunks.length > MAX_CHUNKS_IN_DELIVERY) throw tooManyChunks(MAX_CHUNKS_IN_DELIVERY);
     yield;
   }

@@ -5,19 +5,14 @@ import { type Act, fail, playChannel, type PlayedChannel } from "../../test/supp
 import { delivery, testClock, turnFor } from "../../test/support/sample.ts";
 import { begin } from "../../test/support/stores.ts";
 import { memoryParent, temporaryFolder } from "../../test/support/temporary.ts";
-import {
-  type Channel,
-  DEFAULT_MAX_AGE_MS,
-  DEFAULT_MAX_ATTEMPTS,
-  deliveryFailed,
-  deliveryRefused,
-  deliveryUncertain,
-} from "../channels/channel.ts";
-import { openLedgerChannel } from "../channels/ledger/ledger-channel.ts";
+import { deliveryFailed, deliveryRefused, deliveryUncertain } from "../channels/channel.ts";
+import { DEFAULT_MAX_AGE_MS, DEFAULT_MAX_ATTEMPTS, type Outlet } from "../channels/outlet.ts";
+import { openLedgerOutlet } from "../channels/ledger/ledger-channel.ts";
 import { HOUR_MS } from "../model/durations.ts";
 import type { DeliveryId } from "../model/ids.ts";
 import { openSqliteStore, type SqliteStore } from "../store/sqlite/sqlite-store.ts";
 import { MAX_CHUNKS_IN_DELIVERY, type NewDelivery, type StoredDelivery } from "../store/store.ts";
+import { chunkText } from "./chunk-text.ts";
 import { NOT_READY_MS, SEND_DEADLINE_MS } from "./send-delivery.ts";
 import { MAX_DELAY_MS } from "./work.ts";
 import { CLAIM_MS, MAX_IN_FLIGHT, Sender } from "./sender.ts";
@@ -47,7 +42,7 @@ interface Desk extends AsyncDisposable {
   later(ms: number): Promise<void>;
 }
 
-async function openDesk(...channels: readonly Channel[]): Promise<Desk> {
+async function openDesk(...channels: readonly Outlet[]): Promise<Desk> {
   const folder = temporaryFolder(memoryParent());
   const clock = testClock();
   const store = await openSqliteStore({
@@ -59,7 +54,7 @@ async function openDesk(...channels: readonly Channel[]): Promise<Desk> {
   const witness = playChannel({ name: "witness" });
   const sender = new Sender({
     store,
-    channels: (name) => [...channels, witness].find((channel) => channel.name === name),
+    outlets: (name) => [...channels, witness].find((channel) => channel.name === name),
     holder: "alice",
     clock,
     random: () => 1,
@@ -148,7 +143,7 @@ describe("an answer", () => {
   });
 
   test("that is too long is formatted, split, and sent in order; only its first part replies", async () => {
-    const channel = playChannel({ limits: { maxLength: 20 }, formatText: (text) => text.toUpperCase() });
+    const channel = playChannel({ render: (text) => chunkText(text.toUpperCase(), { maxLength: 20 }) });
     await using desk = await openDesk(channel);
     await desk.put("a", { content: "one two three four five six seven", replyTo: "m-7" });
     await desk.reach("a", "sent");
@@ -159,7 +154,7 @@ describe("an answer", () => {
   });
 
   test("to those who read the ledger is done when it is there", async () => {
-    await using desk = await openDesk(openLedgerChannel("web"));
+    await using desk = await openDesk(openLedgerOutlet("web"));
     await desk.put("a", { content: "x".repeat(100_000), target: { channel: "web", place: "tab" } });
     expect((await desk.reach("a", "sent")).chunks).toHaveLength(1);
   });
@@ -169,10 +164,7 @@ describe("an answer", () => {
     ["that is blank", "test", "The text is empty"],
     ["of too many messages", "short", `more than ${MAX_CHUNKS_IN_DELIVERY} messages`],
   ])("%s is dead, with a clear error", async (_what, channel, error) => {
-    await using desk = await openDesk(
-      playChannel(),
-      playChannel({ name: "short", limits: { maxLength: 16 } }),
-    );
+    await using desk = await openDesk(playChannel(), playChannel({ name: "short", maxLength: 16 }));
     const content = channel === "short" ? "x".repeat(16 * MAX_CHUNKS_IN_DELIVERY + 1) : " \n ";
     await desk.put("a", { content, target: { channel, place: "dm-1" } });
     expect((await desk.reach("a", "dead")).error).toContain(error);
@@ -249,7 +241,7 @@ describe("order", () => {
   });
 
   test("a delivery that takes longer than a claim is given back in time, and no part is sent twice", async () => {
-    const channel = playChannel({ limits: { maxLength: 16, maxAgeMs: 24 * HOUR_MS } });
+    const channel = playChannel({ maxLength: 16, limits: { maxAgeMs: 24 * HOUR_MS } });
     await using desk = await openDesk(channel);
     channel.always(async () => {
       desk.clock.advance(SEND_DEADLINE_MS - 1);
@@ -324,7 +316,7 @@ describe("trouble that passes", () => {
 
   test("a rate limit spaces messages out and costs no attempt", async () => {
     let waitMs = 0;
-    const channel = playChannel({ limits: { maxLength: 16 }, paceMs: () => waitMs });
+    const channel = playChannel({ maxLength: 16, paceMs: () => waitMs });
     channel.always(() => {
       waitMs = 1_000;
       return {};
@@ -342,7 +334,7 @@ describe("trouble that passes", () => {
 
 describe("a dead letter", () => {
   test("is what a refusal leaves; tried again, only what was not sent is sent", async () => {
-    const channel = playChannel({ limits: { maxLength: 16 } });
+    const channel = playChannel({ maxLength: 16 });
     channel.play(() => ({}), refused);
     await using desk = await openDesk(channel);
     await desk.put("a", { content: "x".repeat(32) });
@@ -361,8 +353,8 @@ describe("a dead letter", () => {
     const { store, clock } = desk;
     await using next = new Sender({
       store,
-      channels: () => channel,
-      holder: "bob",
+      outlets: () => channel,
+        holder: "bob",
       clock,
       random: () => 1,
       onProblem: () => {},
@@ -497,7 +489,7 @@ describe("a message that may have arrived", () => {
 
 describe("the end", () => {
   test("waits for the send that is under way and begins no other", async () => {
-    const channel = playChannel({ limits: { maxLength: 16 } });
+    const channel = playChannel({ maxLength: 16 });
     const slow = held();
     channel.play(slow.act);
     await using desk = await openDesk(channel);

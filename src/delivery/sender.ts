@@ -112,11 +112,11 @@ export class Sender implements AsyncDisposable {
   }
 
   async #carryOut(claim: DeliveryClaim, claimedAtMs: number): Promise<void> {
-    const { store, channels, clock, random, onProblem } = this.#ports;
+    const { store, outlets, clock, random, onProblem } = this.#ports;
     try {
       await sendDelivery(claim, {
         outbox: store.outbox,
-        channels,
+        outlets,
         clock,
         random,
         history: this.#history,

@@ -1,7 +1,7 @@
 /** A claim at work, what is remembered of its delivery, and the ends it can have: each is one write. */
 import { setTimeout as pause } from "node:timers/promises";
 
-import { type Channel, DEFAULT_MAX_ATTEMPTS } from "../channels/channel.ts";
+import { DEFAULT_MAX_ATTEMPTS, type Outlet } from "../channels/outlet.ts";
 import { CortexError } from "../model/errors.ts";
 import type { DeliveryClaim, OutboxStore, StoredDelivery } from "../store/store.ts";
 import { describe, effectOf } from "./failure.ts";
@@ -11,7 +11,7 @@ import type { DeliveryId } from "../model/ids.ts";
 export interface SendPorts {
   readonly outbox: OutboxStore;
   /** Undefined: unknown channel. */
-  readonly channels: (name: string) => Channel | undefined;
+  readonly outlets: (channel: string, account?: string) => Outlet | undefined;
   readonly clock: () => number;
   /** From 0 up to 1. */
   readonly random: () => number;
@@ -29,7 +29,7 @@ export interface Sending extends SendPorts {
 export interface SendWork extends Sending {
   readonly claim: DeliveryClaim;
   readonly stored: StoredDelivery;
-  readonly channel: Channel;
+  readonly outlet: Outlet;
   readonly course: Course;
   readonly expiresAtMs: number;
 }
@@ -71,13 +71,13 @@ interface FailedChunk {
 }
 
 export async function recordFailure(error: unknown, chunk: FailedChunk, work: SendWork): Promise<void> {
-  const { claim, channel, course, outbox, clock, random, expiresAtMs, cut } = work;
+  const { claim, outlet, course, outbox, clock, random, expiresAtMs, cut } = work;
   const { place } = chunk;
   const effect = effectOf(error);
   const text = describeWithWarning(describe(error), work);
   const doubtful = chunk.doubtful || effect === "uncertain";
   course.failures++;
-  if (effect === "refused" || course.failures >= (channel.limits.maxAttempts ?? DEFAULT_MAX_ATTEMPTS)) {
+  if (effect === "refused" || course.failures >= (outlet.limits.maxAttempts ?? DEFAULT_MAX_ATTEMPTS)) {
     if (doubtful) return die(text, work); // the chunk stays as it is: in doubt
     work.history.forget(claim.delivery);
     return persist(() => outbox.settle(claim, place, { kind: "dead", error: text }), cut);

@@ -11,8 +11,8 @@ import type { Json } from "../model/json.ts";
 import { keepFile } from "../store/kept-files.ts";
 
 type Filed = Readonly<Record<string, Json>> & {
-  /** `remote`: the adapter gave no bytes, only what it knows of them. */
-  readonly state: "stored" | "too_large" | "remote";
+  /** `remote`: the adapter gave no bytes, only what it knows of them. `failed`: it could not get them. */
+  readonly state: "stored" | "too_large" | "remote" | "failed";
 };
 
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
@@ -46,7 +46,7 @@ function decode(attachment: Json, index: number): Decoded {
 }
 
 async function file({ told, data }: Decoded, folder: string): Promise<Filed> {
-  if (data === undefined) return { ...told, state: "remote" };
+  if (data === undefined) return { ...told, state: told["error"] === undefined ? "remote" : "failed" };
   const bytes = data.length;
   if (bytes > MAX_ATTACHMENT_BYTES) {
     const sha256 = createHash("sha256").update(data).digest("hex");

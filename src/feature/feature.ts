@@ -5,7 +5,7 @@
  * `feature.ts` is loaded by every start and every command, so it holds tables and imports the code behind them on use.
  */
 import type { Agent } from "../agents/agent.ts";
-import type { Channel } from "../channels/channel.ts";
+import type { Outlet } from "../channels/outlet.ts";
 import type { Config } from "../config/config.ts";
 import type { Setting } from "../config/configured.ts";
 import type { ChatCommands } from "../intake/chat-commands.ts";
@@ -69,8 +69,12 @@ export interface OpenFeature extends Partial<AsyncDisposable> {
   readonly api?: Partial<Apis>;
   /** Commands that people type in a chat. */
   readonly chat?: ChatCommands;
-  /** Opens the channels that it sends through. Called again when the configuration has changed. */
-  channels?(): readonly Channel[];
+  /** Opens its ways out by name. Called again when the configuration has changed. */
+  outlets?(): readonly Outlet[];
+  /** The way out of an account of a channel that it keeps open. Undefined: it is not this feature's. */
+  outlet?(channel: string, account: string): Outlet | undefined;
+  /** The names of the channels that it can send through. */
+  outletNames?(): readonly string[];
   /** Picks up what the previous process left. Awaited before any turn runs. */
   recover?(): Promise<void>;
   /** Begins its own work, once turns run. */

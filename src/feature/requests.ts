@@ -136,7 +136,9 @@ export const EventRequest = z.strictObject({
   mentionsMe: z.boolean().optional().describe("Whether the message addresses the agent by name."),
   replyTo: textField.optional(),
   messageId: textField.optional().describe("The platform's own id of the message."),
-  about: textField.optional().describe("Of an edit, deletion or reaction: the id of the message it concerns."),
+  about: textField
+    .optional()
+    .describe("Of an edit, deletion or reaction: the id of the message it concerns."),
   content: textField.nullable().default(null),
   contentType: textField.optional(),
   attachments: jsonField.optional(),

@@ -1,29 +1,34 @@
-import type { Channel } from "../channels/channel.ts";
-import { openLedgerChannel } from "../channels/ledger/ledger-channel.ts";
+import type { Outlet } from "../channels/outlet.ts";
+import { openLedgerOutlet } from "../channels/ledger/ledger-channel.ts";
 import type { Config } from "../config/config.ts";
 import type { Settings } from "../config/settings.ts";
+import { DEFAULT_ACCOUNT } from "../model/ids.ts";
+import type { OpenFeatures } from "./open-features.ts";
 
 /** On these, people read answers in the ledger. */
 const IN_THE_LEDGER = ["cli", "http", "web"];
 
-interface Channels {
-  readonly find: (name: string) => Channel | undefined;
+interface Outlets {
+  readonly find: (channel: string, account?: string) => Outlet | undefined;
   readonly names: () => readonly string[];
 }
 
-/** The channels by name, opened anew when the configuration changes. */
-export function createChannels(
+/** The ways out by channel, opened anew when the configuration changes. */
+export function createOutlets(
   settings: Pick<Settings, "config">,
-  features: { channels(): readonly Channel[] },
-): Channels {
-  let opened: { readonly config: Config; readonly channels: ReadonlyMap<string, Channel> } | undefined;
-  const current = (): ReadonlyMap<string, Channel> => {
+  features: Pick<OpenFeatures, "outlets" | "outlet" | "outletNames">,
+): Outlets {
+  let opened: { readonly config: Config; readonly outlets: ReadonlyMap<string, Outlet> } | undefined;
+  const current = (): ReadonlyMap<string, Outlet> => {
     const config = settings.config();
     if (opened?.config !== config) {
-      const channels = [...IN_THE_LEDGER.map(openLedgerChannel), ...features.channels()];
-      opened = { config, channels: new Map(channels.map((channel) => [channel.name, channel])) };
+      const outlets = [...IN_THE_LEDGER.map(openLedgerOutlet), ...features.outlets()];
+      opened = { config, outlets: new Map(outlets.map((outlet) => [outlet.name, outlet])) };
     }
-    return opened.channels;
+    return opened.outlets;
   };
-  return { find: (name) => current().get(name), names: () => [...current().keys()] };
+  return {
+    find: (channel, account = DEFAULT_ACCOUNT) => current().get(channel) ?? features.outlet(channel, account),
+    names: () => [...current().keys(), ...features.outletNames()],
+  };
 }

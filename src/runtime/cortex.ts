@@ -28,7 +28,7 @@ import { OpenFeatures } from "./open-features.ts";
 import { recordPersonas } from "./record-personas.ts";
 import { sessionCalls } from "./session-calls.ts";
 import { createChainNotices } from "../intake/chain-notices.ts";
-import { createChannels } from "./channels.ts";
+import { createOutlets } from "./channels.ts";
 import { databasePath, makeHome } from "../config/home.ts";
 import { Live } from "../feature/live.ts";
 import { sendMessage } from "../intake/messages.ts";
@@ -220,7 +220,7 @@ function connect(base: Foundation, { sandbox, bounds, open }: Opened): Connected
   const { home, environment, clock, log, redact, store, settings, live, features } = base;
   const mintId = createUlidSource(clock);
   const holder = `${hostname()}/${process.pid}/${mintId()}`;
-  const channels = createChannels(settings, open);
+  const outlets = createOutlets(settings, open);
   const broker = new Broker({
     store,
     lease: { holder, ttlMs: settings.config().broker.leaseMs },
@@ -232,7 +232,7 @@ function connect(base: Foundation, { sandbox, bounds, open }: Opened): Connected
   });
   const sender = new Sender({
     store,
-    channels: channels.find,
+    outlets: outlets.find,
     holder,
     clock,
     random: Math.random,
@@ -253,7 +253,7 @@ function connect(base: Foundation, { sandbox, bounds, open }: Opened): Connected
     live,
     apis: open.apis,
     toolNames: toolNamesOf(features),
-    channels: channels.names,
+    channels: outlets.names,
     agentFor: createBackends({ store, clock, mintId, settings }),
     chats: () => open.chats,
     isJudged: (direction, channel) => open.wants(direction, channel),

@@ -1,6 +1,6 @@
 /** The features of a running Cortex as one: what one of them answers, all do. */
 import type { Agent } from "../agents/agent.ts";
-import type { Channel } from "../channels/channel.ts";
+import type { Outlet } from "../channels/outlet.ts";
 import type { Apis } from "../feature/cortex.ts";
 import type { Feature, OpenFeature } from "../feature/feature.ts";
 import type { Ports } from "../feature/ports.ts";
@@ -31,8 +31,20 @@ export class OpenFeatures implements AsyncDisposable {
     return this.#opened.flatMap(({ chat }) => chat ?? []);
   }
 
-  channels(): readonly Channel[] {
-    return this.#opened.flatMap((feature) => feature.channels?.() ?? []);
+  outlets(): readonly Outlet[] {
+    return this.#opened.flatMap((feature) => feature.outlets?.() ?? []);
+  }
+
+  outlet(channel: string, account: string): Outlet | undefined {
+    for (const feature of this.#opened) {
+      const outlet = feature.outlet?.(channel, account);
+      if (outlet !== undefined) return outlet;
+    }
+    return undefined;
+  }
+
+  outletNames(): readonly string[] {
+    return this.#opened.flatMap((feature) => feature.outletNames?.() ?? []);
   }
 
   async recover(): Promise<void> {

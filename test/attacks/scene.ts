@@ -168,7 +168,7 @@ export async function openScene(options: SceneOptions = {}): Promise<Scene> {
     MODEL_KEY: secrets["environment"],
   };
   const telegram = playChannel({ name: "telegram" });
-  const features = [...FEATURES, { name: "telegram", open: async () => ({ channels: () => [telegram] }) }];
+  const features = [...FEATURES, { name: "telegram", open: async () => ({ outlets: () => [telegram] }) }];
   const asked: Approval[] = [];
   let running: AsyncDisposableStack | undefined;
   const open = async (): Promise<TestServer> => {

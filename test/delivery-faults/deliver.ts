@@ -5,8 +5,8 @@
  */
 import { setTimeout as delay } from "node:timers/promises";
 
-import type { Channel } from "../../src/channels/channel.ts";
-import { openWebhookChannel } from "../../src/channels/webhook/webhook-channel.ts";
+import type { Outlet } from "../../src/channels/outlet.ts";
+import { openWebhookOutlet } from "../../src/channels/webhook/webhook-channel.ts";
 import { Sender } from "../../src/delivery/sender.ts";
 import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
 import { createRandom } from "../simulation/random.ts";
@@ -68,7 +68,7 @@ export async function deliver({ deliveries, seed }: { deliveries: number; seed: 
   });
   const places = Array.from({ length: TARGETS }, (_, i) => placeOf(i));
   const targets = Object.fromEntries(places.map((place) => [place, { url: `${receiver.url}/${place}` }]));
-  const webhook = openWebhookChannel({ targets, variable: () => undefined, fetch, clock });
+  const webhook = openWebhookOutlet({ targets, variable: () => undefined, fetch, clock });
 
   const scene = { path, webhook, clock, random: () => random.fraction(), received: receiver.received };
   let crashes = 0;
@@ -109,7 +109,7 @@ function placeOf(i: number): string {
 
 interface Scene {
   readonly path: string;
-  readonly webhook: Channel;
+  readonly webhook: Outlet;
   readonly clock: Clock;
   readonly random: () => number;
   readonly received: readonly Received[];
@@ -123,8 +123,15 @@ async function sendUntilCrash({
   received,
 }: Scene): Promise<"done" | "crashed"> {
   const store = await openSqliteStore({ path, clock, connect: killableConnection });
-  const channels = (): Channel => webhook;
-  const sender = new Sender({ store, channels, holder: "alice", clock, random, onProblem: () => {} });
+  const outlets = (): Outlet => webhook;
+  const sender = new Sender({
+    store,
+    outlets,
+    holder: "alice",
+    clock,
+    random,
+    onProblem: () => {},
+  });
   sender.start();
   const crashAt = received.length + CRASH_EVERY;
   let left = Infinity;

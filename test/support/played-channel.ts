@@ -1,9 +1,11 @@
 /** A platform that takes messages as the test says: one act for each send, and success when there are no more. */
-import type { Channel, OutgoingMessage, Receipt } from "../../src/channels/channel.ts";
+import type { OutgoingMessage, Receipt } from "../../src/channels/channel.ts";
+import type { Outlet } from "../../src/channels/outlet.ts";
+import { chunkText } from "../../src/delivery/chunk-text.ts";
 
 export type Act = (message: OutgoingMessage, signal: AbortSignal) => Receipt | Promise<Receipt>;
 
-export interface PlayedChannel extends Channel {
+export interface PlayedChannel extends Outlet {
   /** Everything that it was asked to send. */
   readonly asked: OutgoingMessage[];
   /** What the next sends do. */
@@ -12,15 +14,18 @@ export interface PlayedChannel extends Channel {
   always(act: Act): void;
 }
 
-export function playChannel(fields: Partial<Channel> = {}): PlayedChannel {
+export function playChannel({
+  maxLength = 1_000,
+  ...fields
+}: Partial<Outlet> & { readonly maxLength?: number } = {}): PlayedChannel {
   const asked: OutgoingMessage[] = [];
   const acts: Act[] = [];
   let rest: Act = ({ key }) => ({ platformId: `p-${key}` });
   return {
     name: "test",
-    limits: { maxLength: 1_000 },
+    limits: {},
     onUncertain: "leave",
-    formatText: (markdown) => markdown,
+    render: (markdown) => chunkText(markdown, { maxLength }),
     isReady: () => true,
     async send(message, signal) {
       asked.push(message);

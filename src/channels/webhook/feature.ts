@@ -14,6 +14,6 @@ export const webhook: Feature = {
   async open(ports) {
     const { Webhooks } = await import("./webhooks.ts");
     const webhooks = new Webhooks(ports);
-    return { api: { webhooks }, channels: () => [webhooks.openChannel()] };
+    return { api: { webhooks }, outlets: () => [webhooks.openOutlet()] };
   },
 };

@@ -7,7 +7,7 @@ import { accept, answer, cut, openReceiver } from "../../../test/support/webhook
 import type { DeliveryId, TurnId } from "../../model/ids.ts";
 import type { OutgoingMessage } from "../channel.ts";
 import { MAX_RESPONSE_BYTES, parseRetryAfter } from "./outcome.ts";
-import { MAX_AGE_MS, MAX_CONTENT_LENGTH, openWebhookChannel } from "./webhook-channel.ts";
+import { MAX_AGE_MS, MAX_CONTENT_LENGTH, openWebhookOutlet } from "./webhook-channel.ts";
 
 const clock = () => START_MS;
 const never = new AbortController().signal;
@@ -20,6 +20,7 @@ const message: OutgoingMessage = {
   chunk: 0,
   chunks: 1,
   content: "Your order is on its way. 🚚",
+  extras: {},
   replyTo: "m-7",
   attempt: 2,
   repeat: true,
@@ -29,7 +30,7 @@ const message: OutgoingMessage = {
 function channelTo(url: string, secretEnv?: string, secret?: string) {
   const shop = { url, ...(secretEnv === undefined ? {} : { secretEnv }) };
   const variable = (name: string) => (name === secretEnv ? secret : undefined);
-  return openWebhookChannel({ targets: { shop }, variable, fetch, clock });
+  return openWebhookOutlet({ targets: { shop }, variable, fetch, clock });
 }
 
 function failure(code: string, text: string | RegExp = /./) {
@@ -168,7 +169,7 @@ test("a connection that is refused sends nothing, and that is certain", async ()
 test("a receiver that never answers is uncertain when its time is over", async () => {
   await using receiver = await openReceiver();
   receiver.behave(() => {});
-  const channel = openWebhookChannel({
+  const channel = openWebhookOutlet({
     targets: { shop: { url: receiver.url } },
     variable: () => undefined,
     fetch,

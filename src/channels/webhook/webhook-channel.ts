@@ -6,7 +6,9 @@
  * remembers keys takes each message once. What differs from attempt to attempt is in the headers.
  */
 import { CortexError } from "../../model/errors.ts";
-import { type Channel, deliveryRefused, deliveryUncertain, type OutgoingMessage } from "../channel.ts";
+import { chunkText } from "../../delivery/chunk-text.ts";
+import { deliveryRefused, deliveryUncertain, type OutgoingMessage } from "../channel.ts";
+import type { Outlet } from "../outlet.ts";
 import { withTimeout } from "../with-timeout.ts";
 import { outcomeOf } from "./outcome.ts";
 import { connectionFailure } from "./connection-failure.ts";
@@ -36,14 +38,14 @@ export const MAX_AGE_MS = 24 * 60 * 60_000;
 /** More than fit into the age, at five to ten minutes each: the age decides. */
 const MAX_ATTEMPTS = 300;
 
-export function openWebhookChannel(options: WebhookOptions): Channel {
+export function openWebhookOutlet(options: WebhookOptions): Outlet {
   const { targets, variable, fetch, clock, timeoutMs = DEFAULT_TIMEOUT_MS } = options;
   const urls = new Map(Object.entries(targets).map(([name, { url }]) => [name, parseUrl(name, url)]));
   return {
     name: "webhook",
-    limits: { maxLength: MAX_CONTENT_LENGTH, maxAgeMs: MAX_AGE_MS, maxAttempts: MAX_ATTEMPTS },
+    limits: { maxAgeMs: MAX_AGE_MS, maxAttempts: MAX_ATTEMPTS },
     onUncertain: "repeat",
-    formatText: (markdown) => markdown,
+    render: (markdown) => chunkText(markdown, { maxLength: MAX_CONTENT_LENGTH }),
     isReady: () => true,
     async send(message, cut) {
       const { place } = message.address;

@@ -6,9 +6,9 @@ import type { AcceptedEvent } from "../../intake/accept-event.ts";
 import type { Ports } from "../../feature/ports.ts";
 import { MINUTE_MS } from "../../model/durations.ts";
 import { CortexError } from "../../model/errors.ts";
-import type { Channel } from "../channel.ts";
+import type { Outlet } from "../outlet.ts";
 import { receiveWebhook, type WebhookSource } from "./receive.ts";
-import { openWebhookChannel } from "./webhook-channel.ts";
+import { openWebhookOutlet } from "./webhook-channel.ts";
 
 /** A request to a webhook. Its body is read only if its name is known. */
 export interface IncomingWebhook {
@@ -56,13 +56,13 @@ export class Webhooks {
   }
 
   /** The channel that posts answers to the URLs configured now. */
-  openChannel(): Channel {
+  openOutlet(): Outlet {
     const { settings, clock } = this.#ports;
     const targets = Object.entries(settings.config().channels.webhooks).flatMap(([name, { deliverTo }]) =>
       deliverTo === undefined ? [] : [[name, deliverTo] as const],
     );
     const { variable } = settings;
-    return openWebhookChannel({ targets: Object.fromEntries(targets), variable, fetch, clock });
+    return openWebhookOutlet({ targets: Object.fromEntries(targets), variable, fetch, clock });
   }
 
   /** At most once a minute each: senders retry, and scanners try many names. */

@@ -4,7 +4,7 @@
  */
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { MAX_ENTRIES } from "../../config/cortex-schema.ts";
+import { MAX_ENTRIES } from "../../config/schema-parts.ts";
 import { type JsonFile, parseJsonFile, readText } from "../../config/json-file.ts";
 import { codeOf } from "../../model/error-code.ts";
 import { suggest } from "../../model/nearest.ts";

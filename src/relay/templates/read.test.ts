@@ -3,7 +3,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { relayHome, SEED_FILES } from "../../../test/support/relay-home.ts";
-import { MAX_ENTRIES } from "../../config/cortex-schema.ts";
+import { MAX_ENTRIES } from "../../config/schema-parts.ts";
 import { convergenceReadings } from "./convergence.ts";
 
 const FILE = "config/thread-templates.json";

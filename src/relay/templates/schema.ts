@@ -5,7 +5,7 @@
  * Checks that depend on other entries or files are in validate-agent.ts, validate-conditions.ts and validate.ts.
  */
 import { z } from "zod";
-import { env, named } from "../../config/cortex-schema.ts";
+import { env, named } from "../../config/schema-parts.ts";
 import { quote } from "../../config/problem.ts";
 import { ACTIVE_PROFILE } from "../../model/profile.ts";
 import { DEFAULT_MAX_ITERATIONS } from "./convergence.ts";

@@ -304,7 +304,10 @@ export function encodeDelivery(delivery: NewDelivery): DeliveryInput {
   const { channel, account = DEFAULT_ACCOUNT, place, topic = null } = delivery.target;
   checkSize(delivery.content ?? "", `Delivery ${delivery.id}`);
   const target = canonicalJson([channel, account, place, topic]);
-  const extras = delivery.extras === undefined ? null : encodeJson(delivery.extras as Json, `The extras of delivery ${delivery.id}`);
+  const extras =
+    delivery.extras === undefined
+      ? null
+      : encodeJson(delivery.extras as Json, `The extras of delivery ${delivery.id}`);
   return { ...delivery, extras, target, channel, account, place, topic };
 }
 

@@ -1,0 +1,102 @@
+/** What happened on a platform, as an event, with its files or the reason why they are missing. */
+import type { OwnIncoming } from "../../events/incoming.ts";
+import { DEFAULT_ACCOUNT } from "../../model/ids.ts";
+import { errorText } from "../../model/errors.ts";
+import { type Direction, MAX_ATTACHMENT_BYTES, MAX_ATTACHMENTS } from "../../model/event.ts";
+import type { Json } from "../../model/json.ts";
+import { present } from "../../model/present.ts";
+import type { Connection, FileRef, Inbound } from "../channel.ts";
+import { withTimeout } from "../with-timeout.ts";
+
+/** How long a file may take. One that takes longer is missing, and both sides are told. */
+export const DOWNLOAD_MS = 60_000;
+
+const DIRECTIONS: Readonly<Record<Inbound["kind"], Direction>> = {
+  message: "received",
+  command: "received",
+  button: "received",
+  reaction: "observed",
+  edit: "updated",
+  delete: "deleted",
+};
+
+interface Account {
+  readonly channel: string;
+  readonly account: string;
+}
+
+/** Undefined: an echo of what Cortex has sent. */
+export async function toIncoming(
+  inbound: Inbound,
+  { channel, account }: Account,
+  connection: Pick<Connection, "download">,
+): Promise<OwnIncoming | undefined> {
+  const { id, kind, place, sender, files = [], text } = inbound;
+  if (sender.self) return undefined;
+  const isMessage = kind === "message" || kind === "command";
+  return {
+    adapter: channel,
+    sourceId: account === DEFAULT_ACCOUNT ? id : `${account}/${id}`,
+    channel,
+    direction: DIRECTIONS[kind],
+    sender: sender.id,
+    place: place.id,
+    placeKind: place.kind,
+    ...(account === DEFAULT_ACCOUNT ? {} : { account }),
+    ...present({ topic: place.topic, placeName: place.name, parentPlace: place.parent }),
+    mentionsMe: inbound.mentionsMe,
+    ...present({ replyTo: inbound.replyTo }),
+    ...(isMessage ? { messageId: inbound.messageId } : { about: inbound.messageId }),
+    content: text,
+    contentType: kind === "message" || kind === "command" ? "text" : kind,
+    ...(files.length === 0 ? {} : { attachments: await downloadAll(files, connection) }),
+    ...present({ payload: inbound.payload }),
+    metadata: present({ sender_name: sender.name, is_bot: sender.bot ? true : undefined }) as Json,
+    timestampMs: inbound.atMs,
+  };
+}
+
+async function downloadAll(
+  files: readonly FileRef[],
+  connection: Pick<Connection, "download">,
+): Promise<Json> {
+  return Promise.all(files.slice(0, MAX_ATTACHMENTS).map((file) => download(file, connection)));
+}
+
+/** An attachment with its content, or with the reason why it has none. */
+async function download(
+  { id, name, contentType, bytes, kind }: FileRef,
+  connection: Pick<Connection, "download">,
+): Promise<Json> {
+  const told = { id, name, kind, ...present({ contentType, bytes }) };
+  if (connection.download === undefined) return told;
+  if (bytes !== undefined && bytes > MAX_ATTACHMENT_BYTES) return { ...told, error: tooLarge(bytes) };
+  const never = new AbortController().signal;
+  try {
+    const file = { id, name, kind, ...present({ contentType, bytes }) };
+    const content = await withTimeout(
+      async (signal) => readBounded(await connection.download!(file, signal), signal),
+      never,
+      DOWNLOAD_MS,
+    );
+    return { ...told, data: content.toString("base64") };
+  } catch (error) {
+    return { ...told, error: errorText(error) };
+  }
+}
+
+async function readBounded(stream: ReadableStream<Uint8Array>, signal: AbortSignal): Promise<Buffer> {
+  const parts: Uint8Array[] = [];
+  let length = 0;
+  for await (const part of stream) {
+    signal.throwIfAborted();
+    length += part.length;
+    if (length > MAX_ATTACHMENT_BYTES) throw new Error(tooLarge(length));
+    parts.push(part);
+  }
+  return Buffer.concat(parts);
+}
+
+function tooLarge(bytes: number): string {
+  return `larger than ${MAX_ATTACHMENT_BYTES / 1024 / 1024} MB (${bytes} bytes)`;
+}

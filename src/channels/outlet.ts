@@ -1,0 +1,32 @@
+/**
+ * What the delivery step needs of an account of a channel. An outlet only sends: what is sent, when, how often and in
+ * which order is decided by the delivery step, which keeps it in the store.
+ */
+import type { Extras } from "../model/extras.ts";
+import type { Connection, OnUncertain } from "./channel.ts";
+
+export interface Outlet extends Pick<Connection, "send" | "find" | "paceMs"> {
+  readonly name: string;
+  readonly limits: OutletLimits;
+  readonly onUncertain: OnUncertain;
+
+  /**
+   * The messages of a Markdown text, as they go over the wire. Pure. Texts may be megabytes long: undefined is where the
+   * work can pause.
+   */
+  render(markdown: string, extras: Extras): Generator<string | undefined>;
+
+  /** False while it connects or has no credentials. What waits then is not charged with an attempt. */
+  isReady(): boolean;
+}
+
+interface OutletLimits {
+  /** What is older is not sent any more: nobody wants last week's answers after a restart. */
+  readonly maxAgeMs?: number;
+  /** How often a message may fail. */
+  readonly maxAttempts?: number;
+}
+
+/** Unless a channel says otherwise. An hour is long for a conversation. */
+export const DEFAULT_MAX_AGE_MS = 60 * 60_000;
+export const DEFAULT_MAX_ATTEMPTS = 10;

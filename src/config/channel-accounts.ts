@@ -1,0 +1,39 @@
+/** The accounts of the chat channels that the configuration names. */
+import { DEFAULT_ACCOUNT } from "../model/ids.ts";
+import { CHAT_CHANNELS, type ChatChannel } from "./channels-schema.ts";
+import type { Config } from "./config.ts";
+
+type ChatSettings = NonNullable<Config["channels"][ChatChannel]>;
+
+/** Who may talk on an account, and who answers there. */
+export type Conversation = Pick<
+  ChatSettings,
+  "enabled" | "agent" | "persona" | "dmScope" | "groups" | "allow" | "unknown" | "queueMode"
+>;
+
+export interface ChatAccount {
+  readonly channel: string;
+  readonly account: string;
+  /** With the fields of the platform. */
+  readonly settings: Conversation & Readonly<Record<string, unknown>>;
+}
+
+export function chatAccounts({ channels }: Pick<Config, "channels">): ChatAccount[] {
+  return CHAT_CHANNELS.flatMap((channel) => {
+    const configured = channels[channel];
+    if (configured === undefined) return [];
+    const { accounts, ...settings } = configured;
+    const others = Object.entries(accounts).map(([account, own]) => ({ channel, account, settings: own }));
+    // Without credentials of its own, it only groups the others.
+    const isGroup = others.length > 0 && !Object.keys(settings).some((field) => field.endsWith("Env"));
+    return isGroup ? others : [{ channel, account: DEFAULT_ACCOUNT, settings }, ...others];
+  });
+}
+
+/** Undefined: the configuration says nothing about this account. */
+export function conversationOn(
+  config: Pick<Config, "channels">,
+  { channel, account = DEFAULT_ACCOUNT }: { readonly channel: string; readonly account?: string | undefined },
+): Conversation | undefined {
+  return chatAccounts(config).find((each) => each.channel === channel && each.account === account)?.settings;
+}
