@@ -90,6 +90,8 @@ export interface Capabilities {
   readonly ack: "after-commit" | "before";
   /** A connection whose last proof of life is older than this is stale. */
   readonly proofMs: number;
+  /** Whether a message can be looked for by its key. Otherwise `onUncertain` decides. */
+  readonly find: boolean;
   readonly onUncertain: OnUncertain;
   /** What is older is not sent any more. */
   readonly maxAgeMs?: number;
@@ -121,7 +123,7 @@ export interface Connection extends AsyncDisposable {
    * which is also what an abort leaves. Whatever else it throws counts as uncertain.
    */
   send(message: OutgoingMessage, signal: AbortSignal): Promise<Receipt>;
-  /** Whether a message with this key has arrived; undefined: it has not. Absent: the platform cannot tell. */
+  /** Whether a message with this key has arrived; undefined: it has not. */
   find?(message: OutgoingMessage, signal: AbortSignal): Promise<Receipt | undefined>;
   /** Shows a text in a message that was sent before. May be repeated. */
   edit?(at: MessageAddress, wire: string, signal: AbortSignal): Promise<void>;

@@ -82,6 +82,13 @@ function chatChannel<Fields extends z.ZodRawShape>(name: string, fields: Fields)
     .exactOptional();
 }
 
+/** The settings of one account, by channel. */
+export const channelSettings = {
+  telegram: z.object({ ...conversation, ...PLATFORM_FIELDS.telegram }),
+  discord: z.object({ ...conversation, ...PLATFORM_FIELDS.discord }),
+  slack: z.object({ ...conversation, ...PLATFORM_FIELDS.slack }),
+};
+
 export const chatChannels = {
   telegram: chatChannel("Telegram", PLATFORM_FIELDS.telegram),
   discord: chatChannel("Discord", PLATFORM_FIELDS.discord),

@@ -5,6 +5,7 @@
  * `feature.ts` is loaded by every start and every command, so it holds tables and imports the code behind them on use.
  */
 import type { Agent } from "../agents/agent.ts";
+import type { ChannelModule } from "../channels/channel.ts";
 import type { Outlet } from "../channels/outlet.ts";
 import type { Config } from "../config/config.ts";
 import type { Setting } from "../config/configured.ts";
@@ -43,6 +44,8 @@ export interface Feature {
   readonly routes?: () => Promise<RouteTable>;
   /** What `cortex doctor` says about it on a valid configuration. Nothing to report: no checks. */
   readonly check?: (home: CheckedHome) => Promise<readonly Check[]>;
+  /** The chat channel of its name. */
+  readonly channel?: () => Promise<ChannelModule>;
   /** Opens it in a running Cortex. It is closed before the queue is. */
   readonly open?: (ports: Ports) => Promise<OpenFeature>;
 }

@@ -3,7 +3,8 @@ import type { Agent } from "../agents/agent.ts";
 import type { Flags } from "../config/overrides.ts";
 import type { Settings } from "../config/settings.ts";
 import type { OwnIncoming } from "../events/incoming.ts";
-import type { AcceptedEvent } from "../intake/accept-event.ts";
+import type { ChannelModule } from "../channels/channel.ts";
+import type { AcceptedEvent, ReadTogether, Received } from "../intake/accept-event.ts";
 import type { Intake } from "../intake/intake.ts";
 import type { EventId } from "../model/ids.ts";
 import type { Profile } from "../model/profile.ts";
@@ -28,6 +29,10 @@ export interface Ports extends Intake {
   readonly agentFor: (profile: Profile) => Promise<Agent>;
   /** Accepts an event once; with a file, records its state in the same commit. */
   readonly accept: (incoming: OwnIncoming, file?: FileState) => Promise<AcceptedEvent>;
+  /** Accepts what a channel read together, in one commit with its cursor. */
+  readonly acceptAll: (received: readonly Received[], read: ReadTogether) => Promise<void>;
+  /** The chat channels, by name, each loaded on use. */
+  readonly channelModules: ReadonlyMap<string, () => Promise<ChannelModule>>;
   /** Tells the owner once that a chain of events reached its limit. */
   readonly onChainEnded: (event: EventId, by: string) => Promise<void>;
   /** Opens a separate Cortex on another home, whose records are thrown away. */

@@ -1,6 +1,8 @@
-import { CortexError, errorText } from "../model/errors.ts";
+import { type OwnIncoming, toOwnEvent } from "../events/incoming.ts";
+import { CortexError, type ErrorCode } from "../model/errors.ts";
 import { isOwnAdapter, splitEventId } from "../model/event.ts";
 import type { EventId } from "../model/ids.ts";
+import type { Json } from "../model/json.ts";
 import type { Instant } from "../model/spans.ts";
 import { principalOfEvent } from "../personas/authority.ts";
 import { refuseSecretName } from "../store/kept-id.ts";
@@ -19,13 +21,20 @@ export interface AcceptedEvent {
 /** Takes an event in, once; with a file, records its state in the same commit. */
 export async function acceptEvent(given: NewEvent, intake: Intake, file?: FileState): Promise<AcceptedEvent> {
   const received = intake.spans.now();
-  const { event, options } = await prepare(given, intake);
+  const { event, options } = await prepare({ event: given }, intake);
   const { fresh } = await intake.store.events.accept(event, { ...options, ...(file === undefined ? {} : { file }) });
   if (fresh) markAccepted({ event, options }, received, intake);
   return { event: event.id, fresh };
 }
 
-interface Read {
+/** What a channel received, before it is an event. */
+export interface Received {
+  readonly incoming: OwnIncoming;
+  /** Fetches the files that came with it: only where its sender may talk. */
+  readonly attachments?: () => Promise<Json>;
+}
+
+export interface ReadTogether {
   readonly cursor: SourceCursor | undefined;
   /** Called right before the commit. What it throws keeps it from happening. */
   readonly requireCurrent: () => void;
@@ -36,15 +45,18 @@ interface Read {
  * is left out and logged: it must not hold up what comes after it.
  */
 export async function acceptEvents(
-  given: readonly NewEvent[],
-  { cursor, requireCurrent }: Read,
+  given: readonly Received[],
+  { cursor, requireCurrent }: ReadTogether,
   intake: Intake,
 ): Promise<void> {
   const received = intake.spans.now();
   const accepting: Prepared[] = [];
-  for (const event of given) {
-    const prepared = await prepare(event, intake).catch((error: unknown) => leaveOut(event, error, intake));
-    if (prepared !== undefined) accepting.push(prepared);
+  for (const { incoming, attachments } of given) {
+    try {
+      accepting.push(await prepare({ event: toOwnEvent(incoming), attachments }, intake));
+    } catch (error) {
+      leaveOut(incoming, error, intake);
+    }
   }
   requireCurrent();
   const accepted = await intake.store.events.acceptAll(accepting, cursor);
@@ -52,16 +64,25 @@ export async function acceptEvents(
     if (fresh) markAccepted(accepting[index]!, received, intake);
 }
 
-function leaveOut({ id }: NewEvent, error: unknown, { log }: Intake): undefined {
-  if (!(error instanceof CortexError) || error.transient) throw error;
-  log(`Event ${id} cannot be stored and was left out: ${errorText(error)}. ${error.hint}`);
+/** Whatever may pass is thrown: the platform delivers the events again. */
+function leaveOut({ adapter, sourceId }: OwnIncoming, error: unknown, { log }: Intake): void {
+  if (!(error instanceof CortexError) || error.transient || PASSING.has(error.code)) throw error;
+  log(`Left out ${adapter}:${String(sourceId)}, which cannot be stored: ${error.message}. ${error.hint}`);
 }
+
+/** Errors of the home, which have nothing to do with the event. */
+const PASSING: ReadonlySet<ErrorCode> = new Set(["store_closed", "store_full", "store_writer_lost", "home_unwritable", "file_unsafe"]);
 
 interface Prepared extends EventToAccept {
   readonly options: AcceptOptions;
 }
 
-async function prepare(given: NewEvent, intake: Intake): Promise<Prepared> {
+interface Given {
+  readonly event: NewEvent;
+  readonly attachments?: Received["attachments"] | undefined;
+}
+
+async function prepare({ event: given, attachments }: Given, intake: Intake): Promise<Prepared> {
   const { store, home } = intake;
   const { adapter } = splitEventId(given.id);
   if (!isOwnAdapter(adapter)) {
@@ -77,7 +98,8 @@ async function prepare(given: NewEvent, intake: Intake): Promise<Prepared> {
     const event = boundGuestEvent(named, config);
     return { event, options: { judge: false, ...guestQuota(event, config) } };
   }
-  const filed = await withFiledAttachments(named, home);
+  const fetched = attachments === undefined ? named : { ...named, attachments: await attachments() };
+  const filed = await withFiledAttachments(fetched, home);
   const reply = await takeChatEvent({ ...filed, principal }, intake);
   const event =
     reply === undefined ? filed : { ...filed, metadata: { ...(filed.metadata as object), reply } };

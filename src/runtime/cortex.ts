@@ -18,7 +18,7 @@ import { takePeopleOver } from "../personas/take-people-over.ts";
 import { CoolDowns } from "../turns/choose-profile.ts";
 import type { TurnPorts } from "../turns/turn-ports.ts";
 import { watchApprovalDeadlines } from "../intake/approvals.ts";
-import { acceptEvent } from "../intake/accept-event.ts";
+import { acceptEvent, acceptEvents } from "../intake/accept-event.ts";
 import type { Cortex } from "../feature/cortex.ts";
 import type { Feature } from "../feature/feature.ts";
 import type { Ports } from "../feature/ports.ts";
@@ -258,6 +258,8 @@ function connect(base: Foundation, { sandbox, bounds, open }: Opened): Connected
     chats: () => open.chats,
     isJudged: (direction, channel) => open.wants(direction, channel),
     accept: (incoming, file) => acceptEvent(toOwnEvent(incoming), ports, file),
+    acceptAll: (received, read) => acceptEvents(received, read, ports),
+    channelModules: new Map(features.flatMap(({ name, channel }) => (channel === undefined ? [] : [[name, channel]]))),
     onChainEnded: createChainNotices({ store, settings, log }),
     openApart: (apart) => openCortex({ home: apart, environment: { PATH: environment["PATH"] }, clock }),
   };

@@ -1,5 +1,7 @@
 import { access } from "../access/feature.ts";
+import { channels } from "../channels/hub/feature.ts";
 import { files } from "../channels/files/feature.ts";
+import { telegram } from "../channels/telegram/feature.ts";
 import { timer } from "../channels/timer/feature.ts";
 import { webhook } from "../channels/webhook/feature.ts";
 import { delegation } from "../delegation/feature.ts";
@@ -28,6 +30,8 @@ export const FEATURES: readonly Feature[] = [
   timer,
   files,
   webhook,
+  channels,
+  telegram,
 ];
 
 const CORE_TOOLS = [

@@ -1,5 +1,6 @@
 /** What happened on a platform, as an event, with its files or the reason why they are missing. */
 import type { OwnIncoming } from "../../events/incoming.ts";
+import type { Received } from "../../intake/accept-event.ts";
 import { DEFAULT_ACCOUNT } from "../../model/ids.ts";
 import { errorText } from "../../model/errors.ts";
 import { type Direction, MAX_ATTACHMENT_BYTES, MAX_ATTACHMENTS } from "../../model/event.ts";
@@ -26,15 +27,15 @@ interface Account {
 }
 
 /** Undefined: an echo of what Cortex has sent. */
-export async function toIncoming(
+export function toReceived(
   inbound: Inbound,
   { channel, account }: Account,
   connection: Pick<Connection, "download">,
-): Promise<OwnIncoming | undefined> {
+): Received | undefined {
   const { id, kind, place, sender, files = [], text } = inbound;
   if (sender.self) return undefined;
   const isMessage = kind === "message" || kind === "command";
-  return {
+  const incoming: OwnIncoming = {
     adapter: channel,
     sourceId: account === DEFAULT_ACCOUNT ? id : `${account}/${id}`,
     channel,
@@ -48,12 +49,17 @@ export async function toIncoming(
     ...present({ replyTo: inbound.replyTo }),
     ...(isMessage ? { messageId: inbound.messageId } : { about: inbound.messageId }),
     content: text,
-    contentType: kind === "message" || kind === "command" ? "text" : kind,
-    ...(files.length === 0 ? {} : { attachments: await downloadAll(files, connection) }),
+    contentType: isMessage ? "text" : kind,
+    ...(files.length === 0 ? {} : { attachments: files.map(describeFile) }),
     ...present({ payload: inbound.payload }),
     metadata: present({ sender_name: sender.name, is_bot: sender.bot ? true : undefined }) as Json,
     timestampMs: inbound.atMs,
   };
+  return files.length === 0 ? { incoming } : { incoming, attachments: () => downloadAll(files, connection) };
+}
+
+function describeFile({ id, name, contentType, bytes, kind }: FileRef) {
+  return { id, name, kind, ...present({ contentType, bytes }) };
 }
 
 async function downloadAll(
@@ -64,16 +70,13 @@ async function downloadAll(
 }
 
 /** An attachment with its content, or with the reason why it has none. */
-async function download(
-  { id, name, contentType, bytes, kind }: FileRef,
-  connection: Pick<Connection, "download">,
-): Promise<Json> {
-  const told = { id, name, kind, ...present({ contentType, bytes }) };
+async function download(file: FileRef, connection: Pick<Connection, "download">): Promise<Json> {
+  const { bytes } = file;
+  const told = describeFile(file);
   if (connection.download === undefined) return told;
   if (bytes !== undefined && bytes > MAX_ATTACHMENT_BYTES) return { ...told, error: tooLarge(bytes) };
   const never = new AbortController().signal;
   try {
-    const file = { id, name, kind, ...present({ contentType, bytes }) };
     const content = await withTimeout(
       async (signal) => readBounded(await connection.download!(file, signal), signal),
       never,

@@ -104,6 +104,10 @@ export class Link implements AsyncDisposable {
     return this.#generation?.connection;
   }
 
+  get isLive(): boolean {
+    return this.#state === "live";
+  }
+
   /** Connects again at once, whatever it waits for. */
   reconnect(): void {
     this.#failures = 0;

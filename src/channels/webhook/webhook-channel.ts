@@ -11,7 +11,7 @@ import { deliveryRefused, deliveryUncertain, type OutgoingMessage } from "../cha
 import type { Outlet } from "../outlet.ts";
 import { withTimeout } from "../with-timeout.ts";
 import { outcomeOf } from "./outcome.ts";
-import { connectionFailure } from "./connection-failure.ts";
+import { connectionFailure } from "../connection-failure.ts";
 import { signatureHeaders } from "./sign.ts";
 
 interface WebhookTarget {
@@ -63,7 +63,7 @@ export function openWebhookOutlet(options: WebhookOptions): Outlet {
       return withTimeout(
         async (signal) => {
           const response = await fetch(url, { ...request, signal }).catch((error: unknown) => {
-            throw signal.aborted ? unanswered(place, error) : connectionFailure(place, error);
+            throw signal.aborted ? unanswered(place, error) : connectionFailure(`the webhook target "${place}"`, error);
           });
           return outcomeOf(response, { place, nowMs: clock() });
         },

@@ -1,6 +1,6 @@
-import { codeOf } from "../../model/error-code.ts";
-import type { CortexError } from "../../model/errors.ts";
-import { deliveryFailed, deliveryUncertain } from "../channel.ts";
+import { codeOf } from "../model/error-code.ts";
+import type { CortexError } from "../model/errors.ts";
+import { deliveryFailed, deliveryUncertain } from "./channel.ts";
 
 /** Errors of connecting: no byte of the request was sent. */
 const BEFORE_SENDING = new Set([
@@ -17,20 +17,17 @@ const BEFORE_SENDING = new Set([
 ]);
 const TLS = /^(CERT_|ERR_TLS_|ERR_SSL_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/;
 
-/** Why there was no response. Only errors before the request are certain failures. */
-export function connectionFailure(place: string, error: unknown): CortexError {
+/** Why there was no response of a peer. Only errors before the request are certain failures. */
+export function connectionFailure(peer: string, error: unknown): CortexError {
   const code = innermostCode(error);
-  const what = `The connection to the webhook target "${place}" failed (${code})`;
+  const what = `The connection to ${peer} failed (${code})`;
   if (BEFORE_SENDING.has(code) || TLS.test(code)) {
     return deliveryFailed(what, {
       hint: "Check that it is running and that its URL is correct.",
       cause: error,
     });
   }
-  return deliveryUncertain(`${what} during the request`, {
-    hint: "It is retried with the same Idempotency-Key.",
-    cause: error,
-  });
+  return deliveryUncertain(`${what} during the request`, { hint: "It may have arrived.", cause: error });
 }
 
 /** fetch wraps the cause; a host with several addresses wraps it once more, with one error per address. */

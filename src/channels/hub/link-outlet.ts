@@ -1,0 +1,32 @@
+import { parseRichText } from "../../model/parse-rich-text.ts";
+import { type Capabilities, type Connection, deliveryFailed } from "../channel.ts";
+import type { Outlet } from "../outlet.ts";
+import type { Link } from "./link.ts";
+
+/** The way out of an account, through whatever connection it has at the time. */
+export function linkOutlet(name: string, can: Capabilities, link: Link): Outlet {
+  const connection = (): Connection => {
+    if (link.connection === undefined) throw disconnected(name);
+    return link.connection;
+  };
+  return {
+    name,
+    limits: can.maxAgeMs === undefined ? {} : { maxAgeMs: can.maxAgeMs },
+    onUncertain: can.onUncertain,
+    isReady: () => link.isLive,
+    *render(markdown, extras) {
+      const text = yield* parseRichText(markdown);
+      yield* connection().render(text, extras);
+    },
+    send: async (message, signal) => connection().send(message, signal),
+    // Which connection it is does not matter: what a channel can, all its connections can.
+    ...(can.find ? { find: async (message, signal) => connection().find?.(message, signal) } : {}),
+    paceMs: (address) => link.connection?.paceMs?.(address) ?? 0,
+  };
+}
+
+function disconnected(name: string): Error {
+  return deliveryFailed(`The channel "${name}" lost its connection`, {
+    hint: "Nothing was sent. It is retried when the channel is connected again.",
+  });
+}
