@@ -1,6 +1,6 @@
 /**
- * @name Direct messages
- * @description Answers direct messages, in the session that dmScope gives them
+ * @name Messages
+ * @description Answers direct messages, and messages in groups that `channels` admits
  * @mode persistent
  */
 import type { Filter, HookContext, HookResult } from "cortexd/hooks";
@@ -12,7 +12,8 @@ export const filter: Filter = {
 
 export default async function ({ event }: HookContext): Promise<HookResult> {
   if (event.target) return { fire: false }; // the sender has named a session
-  if (!event.content || event.place_kind === "group" || event.place_kind === "channel")
-    return { fire: false };
-  return { fire: true }; // without `routing`, the event's own session
+  if (!event.content || event.content_type !== "text") return { fire: false };
+  const { admission } = event.metadata as { admission?: { answered: boolean } };
+  const isShared = event.place_kind === "group" || event.place_kind === "channel";
+  return { fire: !isShared || admission?.answered === true }; // without `routing`, the event's own session
 }

@@ -44,7 +44,7 @@ test("the example in docs/delivery.md knows a request of ours from every other",
       attempt: 1,
       repeat: false,
       extras: {},
-      },
+    },
     new AbortController().signal,
   );
   const { headers, body, json } = receiver.received[0]!;

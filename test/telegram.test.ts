@@ -16,7 +16,11 @@ async function open(telegram: FakeTelegram): Promise<TestServer> {
     },
     { environment: { PATH: process.env["PATH"], BOT_TOKEN: telegram.token } },
   );
-  await server.cortex.store.people.change("owner", { link: ["telegram:42" as never] }, { principal: "owner" as never });
+  await server.cortex.store.people.change(
+    "owner",
+    { link: ["telegram:42" as never] },
+    { principal: "owner" as never },
+  );
   return server;
 }
 
@@ -27,6 +31,96 @@ test("a message is answered in its chat, once, and its update is confirmed", asy
   await expect.poll(() => telegram.sent.length, PATIENT).toBe(1);
   expect(telegram.sent[0]).toMatchObject({ chat_id: "42", text: expect.stringContaining("offline model") });
   await expect.poll(() => telegram.unconfirmed, PATIENT).toBe(0);
-  expect(server.cortex.channels.list()).toMatchObject([{ channel: "telegram", account: "default", state: "live" }]);
+  expect(server.cortex.channels.list()).toMatchObject([
+    { channel: "telegram", account: "default", state: "live" },
+  ]);
   expect(telegram.violations).toEqual([]);
+});
+
+test("a stranger gets a code and no turn, and is answered once the owner has let them in", async () => {
+  await using telegram = await startTelegram();
+  await using server = await open(telegram);
+  const eve = { id: 7, is_bot: false, first_name: "Eve" };
+  telegram.say("let me in", { from: eve });
+  await expect.poll(() => telegram.sent.length, PATIENT).toBe(1);
+  const { text, chat_id: chat } = telegram.sent[0]!;
+  const code = /^[A-Z2-9]{8}$/m.exec(text)?.[0];
+  expect([chat, code]).toEqual(["7", expect.any(String)]);
+  telegram.say("please", { from: eve });
+  await expect.poll(() => telegram.unconfirmed, PATIENT).toBe(0);
+  expect((await server.cortex.store.counts()).turns).toBe(0);
+
+  const pairing = {
+    method: "POST",
+    path: "/api/channels/pair",
+    json: { code: code!.toLowerCase(), person: "eve" },
+  };
+  expect((await server.send(pairing)).json).toMatchObject({
+    id: "eve",
+    role: "member",
+    identities: ["telegram:7"],
+  });
+  expect((await server.send(pairing)).json).toMatchObject({ error: { code: "pairing_unknown" } });
+  telegram.say("hello", { from: eve });
+  await expect
+    .poll(() => telegram.sent.map((each) => each.text), PATIENT)
+    .toEqual([text, "You can talk to me now.", expect.stringContaining("offline model")]);
+});
+
+test("in a group, what does not address the agent is recorded with the reason, and has no turn", async () => {
+  await using telegram = await startTelegram();
+  await using server = await open(telegram);
+  const chat = { id: -100, type: "supergroup", title: "Friends" } as const;
+  telegram.say("nice weather", { chat });
+  telegram.say("@cortex_bot hello", { chat, entities: [{ type: "mention", offset: 0, length: 11 }] });
+  await expect.poll(() => telegram.sent.length, PATIENT).toBe(1);
+  const { items } = await server.cortex.store.events.list({ channel: "telegram", direction: "received" });
+  expect(items.map(({ content, metadata }) => [content, (metadata as any).admission])).toEqual([
+    ["hello", { answered: true, reason: "addressed" }],
+    ["nice weather", { answered: false, reason: "not addressed" }],
+  ]);
+  expect(telegram.sent[0]).toMatchObject({ chat_id: "-100" });
+});
+
+test("a file that comes with a message is kept, and one that cannot be had is told", async () => {
+  await using telegram = await startTelegram();
+  await using server = await open(telegram);
+  telegram.files.set("doc", Buffer.from("the plan"));
+  telegram.say("", {
+    caption: "see",
+    document: { file_id: "doc", file_name: "plan.txt", mime_type: "text/plain" },
+  });
+  telegram.say("", { caption: "and", document: { file_id: "gone", file_name: "lost.txt" } });
+  await expect.poll(() => telegram.unconfirmed, PATIENT).toBe(0);
+  const { items } = await server.cortex.store.events.list({ channel: "telegram", direction: "received" });
+  expect(items.map(({ attachments }) => attachments)).toEqual([
+    [expect.objectContaining({ name: "lost.txt", state: "failed", error: expect.stringContaining("404") })],
+    [expect.objectContaining({ name: "plan.txt", state: "stored", bytes: 8 })],
+  ]);
+});
+
+test("after a crash between commit and confirmation, nothing comes twice", async () => {
+  await using telegram = await startTelegram();
+  await using server = await open(telegram);
+  for (let i = 0; i < 30; i++) telegram.say(`message ${i}`, { from: { id: 42, first_name: "Ada" } });
+  await expect.poll(() => telegram.unconfirmed, PATIENT).toBe(0);
+  const { items } = await server.cortex.store.events.list({
+    channel: "telegram",
+    direction: "received",
+    limit: 100,
+  });
+  expect(items).toHaveLength(30);
+});
+
+test("a revoked token is refused until it is replaced, and said so", async () => {
+  await using telegram = await startTelegram();
+  await using server = await open(telegram);
+  await expect.poll(() => server.cortex.channels.list()[0]!.state, PATIENT).toBe("live");
+  telegram.revoke();
+  await expect
+    .poll(() => server.cortex.channels.list()[0], PATIENT)
+    .toMatchObject({
+      state: "refused",
+      error: expect.stringContaining("Unauthorized"),
+    });
 });

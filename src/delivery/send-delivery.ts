@@ -119,11 +119,7 @@ async function attempt(message: OutgoingMessage, { outlet, cut }: SendWork): Pro
   }
 }
 
-function messageOf(
-  place: number,
-  chunks: readonly Chunk[],
-  { claim, stored }: SendWork,
-): OutgoingMessage {
+function messageOf(place: number, chunks: readonly Chunk[], { claim, stored }: SendWork): OutgoingMessage {
   return {
     key: `${claim.delivery}-${place}`,
     delivery: claim.delivery,

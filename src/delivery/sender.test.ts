@@ -354,7 +354,7 @@ describe("a dead letter", () => {
     await using next = new Sender({
       store,
       outlets: () => channel,
-        holder: "bob",
+      holder: "bob",
       clock,
       random: () => 1,
       onProblem: () => {},

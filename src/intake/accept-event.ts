@@ -1,16 +1,19 @@
+import { conversationOn } from "../config/channel-accounts.ts";
 import { type OwnIncoming, toOwnEvent } from "../events/incoming.ts";
 import { CortexError, type ErrorCode } from "../model/errors.ts";
 import { isOwnAdapter, splitEventId } from "../model/event.ts";
 import type { EventId } from "../model/ids.ts";
-import type { Json } from "../model/json.ts";
+import { isJsonObject, type Json } from "../model/json.ts";
 import type { Instant } from "../model/spans.ts";
 import { principalOfEvent } from "../personas/authority.ts";
 import { refuseSecretName } from "../store/kept-id.ts";
 import type { AcceptOptions, EventToAccept, FileState, NewEvent, SourceCursor } from "../store/store.ts";
+import { admit } from "./admission.ts";
 import { withFiledAttachments } from "./attachments.ts";
 import { takeChatEvent } from "./chat-events.ts";
 import { boundGuestEvent, guestQuota, isByGuest } from "./guests.ts";
 import type { Intake } from "./intake.ts";
+import { offerPairing } from "./pairing.ts";
 
 export interface AcceptedEvent {
   readonly event: EventId;
@@ -22,7 +25,10 @@ export interface AcceptedEvent {
 export async function acceptEvent(given: NewEvent, intake: Intake, file?: FileState): Promise<AcceptedEvent> {
   const received = intake.spans.now();
   const { event, options } = await prepare({ event: given }, intake);
-  const { fresh } = await intake.store.events.accept(event, { ...options, ...(file === undefined ? {} : { file }) });
+  const { fresh } = await intake.store.events.accept(event, {
+    ...options,
+    ...(file === undefined ? {} : { file }),
+  });
   if (fresh) markAccepted({ event, options }, received, intake);
   return { event: event.id, fresh };
 }
@@ -71,7 +77,13 @@ function leaveOut({ adapter, sourceId }: OwnIncoming, error: unknown, { log }: I
 }
 
 /** Errors of the home, which have nothing to do with the event. */
-const PASSING: ReadonlySet<ErrorCode> = new Set(["store_closed", "store_full", "store_writer_lost", "home_unwritable", "file_unsafe"]);
+const PASSING: ReadonlySet<ErrorCode> = new Set([
+  "store_closed",
+  "store_full",
+  "store_writer_lost",
+  "home_unwritable",
+  "file_unsafe",
+]);
 
 interface Prepared extends EventToAccept {
   readonly options: AcceptOptions;
@@ -92,18 +104,38 @@ async function prepare({ event: given, attachments }: Given, intake: Intake): Pr
   const id = store.events.keptId(given.id);
   const principal = given.principal ?? (await principalOfEvent(given, store.people));
   const named = { ...given, id, principal };
+  const config = intake.settings.config();
+  const conversation = conversationOn(config, named);
   if (isByGuest(named)) {
-    // Hooks are not asked: nothing is done for a guest.
-    const config = intake.settings.config();
+    // Hooks are not asked: nothing is done for a guest but offering a code.
     const event = boundGuestEvent(named, config);
+    if (conversation !== undefined) await offerPairing(named, conversation, intake);
     return { event, options: { judge: false, ...guestQuota(event, config) } };
   }
+  const admission = conversation !== undefined && isMessage(named) ? admit(named, conversation) : undefined;
+  if (admission?.answered === false)
+    return { event: withMetadata(named, { admission: { ...admission } }), options: {} };
   const fetched = attachments === undefined ? named : { ...named, attachments: await attachments() };
   const filed = await withFiledAttachments(fetched, home);
   const reply = await takeChatEvent({ ...filed, principal }, intake);
-  const event =
-    reply === undefined ? filed : { ...filed, metadata: { ...(filed.metadata as object), reply } };
-  return { event, options: { judge: reply === undefined && intake.isJudged(event.direction, event.channel) } };
+  const event = withMetadata(filed, {
+    ...(admission === undefined ? {} : { admission: { ...admission } }),
+    ...(reply === undefined ? {} : { reply }),
+  });
+  return {
+    event,
+    options: { judge: reply === undefined && intake.isJudged(event.direction, event.channel) },
+  };
+}
+
+function isMessage({ direction, contentType = "text" }: NewEvent): boolean {
+  return direction === "received" && contentType === "text";
+}
+
+function withMetadata<Event extends NewEvent>(event: Event, more: { readonly [name: string]: Json }): Event {
+  if (Object.keys(more).length === 0) return event;
+  const { metadata } = event;
+  return { ...event, metadata: { ...(isJsonObject(metadata) ? metadata : {}), ...more } };
 }
 
 function markAccepted({ event, options }: Prepared, received: Instant, { spans }: Intake): void {

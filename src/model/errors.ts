@@ -47,6 +47,7 @@ export type ErrorCode =
   | "model_failed"
   | "model_unconfigured"
   | "origin_forbidden"
+  | "pairing_unknown"
   | "path_forbidden"
   | "pattern_refused"
   | "person_unknown"

@@ -1,7 +1,8 @@
+import { conversationOn } from "../config/channel-accounts.ts";
 import type { Config } from "../config/config.ts";
 import { CortexError } from "../model/errors.ts";
 import { isByAgent, placeKindOf } from "../model/event.ts";
-import { DEFAULT_AGENT } from "../model/ids.ts";
+import { type AgentId, DEFAULT_AGENT } from "../model/ids.ts";
 import { OWNER_ID } from "../model/person.ts";
 import { present } from "../model/present.ts";
 import { isAtOwnDoor, isOwner, personIdOf, type Principal } from "../model/principal.ts";
@@ -15,21 +16,27 @@ import type { NewEvent } from "../store/store.ts";
  */
 export function sessionOfEvent(
   event: NewEvent & { readonly principal: Principal },
-  { dmScope: scope }: Pick<Config, "dmScope">,
+  config: Pick<Config, "dmScope" | "channels">,
 ): SessionKey {
   const { id, channel, account, place, topic, sender, principal } = event;
+  const { agent: answers, dmScope: scope = config.dmScope } = conversationOn(config, event) ?? {};
+  const agent = (answers ?? DEFAULT_AGENT) as AgentId;
   const kind = placeKindOf(event) ?? (place === undefined || place === sender ? "dm" : "group");
-  const at = present({ agent: DEFAULT_AGENT, channel, account, topic });
+  const at = present({ agent, channel, account, topic });
   if (kind !== "dm") {
     if (place === undefined) throw placeMissing(id, kind);
     return buildSessionKey({ kind: "place", placeKind: kind, place, ...at });
   }
   const peer = sender ?? place;
   const person = isOwner(principal) ? OWNER_ID : personIdOf(principal);
-  if (person === undefined || peer === undefined) return MAIN_SESSION;
+  if (person === undefined || peer === undefined) return mainOf(agent);
   if (person === OWNER_ID && (isAtOwnDoor(event) || isByAgent(event))) return MAIN_SESSION;
   // What agents cause for a person has no place of theirs, and is with the person all the same.
   return dmSessionKey({ ...at, peer, person, scope: isByAgent(event) ? "per-peer" : scope });
+}
+
+function mainOf(agent: AgentId): SessionKey {
+  return buildSessionKey({ kind: "main", agent });
 }
 
 function placeMissing(id: string, kind: string): CortexError {

@@ -259,7 +259,9 @@ function connect(base: Foundation, { sandbox, bounds, open }: Opened): Connected
     isJudged: (direction, channel) => open.wants(direction, channel),
     accept: (incoming, file) => acceptEvent(toOwnEvent(incoming), ports, file),
     acceptAll: (received, read) => acceptEvents(received, read, ports),
-    channelModules: new Map(features.flatMap(({ name, channel }) => (channel === undefined ? [] : [[name, channel]]))),
+    channelModules: new Map(
+      features.flatMap(({ name, channel }) => (channel === undefined ? [] : [[name, channel]])),
+    ),
     onChainEnded: createChainNotices({ store, settings, log }),
     openApart: (apart) => openCortex({ home: apart, environment: { PATH: environment["PATH"] }, clock }),
   };

@@ -39,6 +39,8 @@ export const MAX_TOKENS = 1_000;
 export const MAX_PEOPLE = 10_001;
 /** Identities of one person. */
 export const MAX_IDENTITIES = 100;
+/** Valid codes of strangers. Nobody types more, and anybody can ask for one. */
+export const MAX_PAIRINGS = 100;
 /** A person's permissions, as JSON. */
 export const MAX_PERMISSIONS_BYTES = 64 * 1024;
 /** Consecutive errors that open a hook's circuit. */

@@ -27,6 +27,7 @@ import type { EventReads, EventStore } from "./events.ts";
 import type { Counts, Pulse } from "./health.ts";
 import type { HookReads, HookStore } from "./hooks.ts";
 import type { LabelReads, LabelStore } from "./labels.ts";
+import type { PairingReads, PairingStore } from "./pairings.ts";
 import type { PeopleReads, PeopleStore } from "./people.ts";
 import type { ProgressReads, ProgressStore } from "./progress.ts";
 import type { Prunable, PruneKind, PruneRequest, PruneStep } from "./pruning.ts";
@@ -53,6 +54,7 @@ export type * from "./hooks.ts";
 export type * from "./labels.ts";
 export type * from "./leases.ts";
 export type * from "./list.ts";
+export type * from "./pairings.ts";
 export type * from "./people.ts";
 export type * from "./progress.ts";
 export type * from "./pruning.ts";
@@ -90,6 +92,7 @@ export interface Ledger extends AsyncDisposable {
   /** How far the sources of channels have been read. */
   readonly cursors: CursorReads;
   readonly people: PeopleReads;
+  readonly pairings: PairingReads;
   readonly tokens: TokenReads;
   readonly audit: AuditReads;
   /** Dead messages and deliveries. */
@@ -139,6 +142,7 @@ export interface Store extends Ledger {
   readonly progress: ProgressStore;
   readonly cursors: CursorStore;
   readonly people: PeopleStore;
+  readonly pairings: PairingStore;
   readonly tokens: TokenStore;
   readonly audit: AuditStore;
 

@@ -16,7 +16,12 @@ export interface ApiRequest {
 /** What is done with the next request of a method, instead of answering it. */
 export type Fault =
   /** Not taken. */
-  | { readonly kind: "status"; readonly status: number; readonly description?: string; readonly retryAfter?: number }
+  | {
+      readonly kind: "status";
+      readonly status: number;
+      readonly description?: string;
+      readonly retryAfter?: number;
+    }
   /** Taken, and the connection is cut before the answer. */
   | { readonly kind: "accept-then-cut" }
   | { readonly kind: "cut" }
@@ -81,7 +86,9 @@ const TOKEN = "1000:fake-token-of-the-test-bot";
 const ADA: TelegramUser = { id: 42, is_bot: false, first_name: "Ada" };
 const START_SECONDS = 1_780_000_000;
 
-export async function startTelegram({ pollMs = 50 }: { readonly pollMs?: number } = {}): Promise<FakeTelegram> {
+export async function startTelegram({
+  pollMs = 50,
+}: { readonly pollMs?: number } = {}): Promise<FakeTelegram> {
   const description = readDescription();
   const updates: { update_id: number }[] = [];
   const requests: ApiRequest[] = [];
@@ -182,7 +189,14 @@ export async function startTelegram({ pollMs = 50 }: { readonly pollMs?: number 
         const text = (params["text"] ?? params["caption"] ?? "") as string;
         if (text.length > 4_096) return new Error("Bad Request: message is too long");
         if (String(params["chat_id"]) === "404") return new Error("Bad Request: chat not found");
-        const message = { message_id: nextMessage++, chat_id: String(params["chat_id"]), method, params, text, file };
+        const message = {
+          message_id: nextMessage++,
+          chat_id: String(params["chat_id"]),
+          method,
+          params,
+          text,
+          file,
+        };
         sent.push(message);
         return { message_id: message.message_id, date: START_SECONDS, chat: { id: params["chat_id"] } };
       }
@@ -215,7 +229,15 @@ export async function startTelegram({ pollMs = 50 }: { readonly pollMs?: number 
     edit: (id, text, more = {}) =>
       push({ edited_message: { ...messageOf(id, text, more), edit_date: START_SECONDS + 1 } }),
     press: (id, data, from = ADA) =>
-      push({ callback_query: { id: `q${nextUpdate}`, from, chat_instance: "1", message: messageOf(id, "", {}), data } }),
+      push({
+        callback_query: {
+          id: `q${nextUpdate}`,
+          from,
+          chat_instance: "1",
+          message: messageOf(id, "", {}),
+          data,
+        },
+      }),
     react: (id, emoji, chat = { id: ADA.id, type: "private" }) =>
       push({
         message_reaction: {
@@ -269,7 +291,10 @@ async function readCall(request: IncomingMessage, method: string): Promise<ApiRe
 
 interface Description {
   readonly methods: Readonly<
-    Record<string, { readonly fields?: readonly { name: string; types: readonly string[]; required: boolean }[] }>
+    Record<
+      string,
+      { readonly fields?: readonly { name: string; types: readonly string[]; required: boolean }[] }
+    >
   >;
 }
 
@@ -290,19 +315,25 @@ function check({ method, params }: ApiRequest, description: Description | undefi
   const { fields = [] } = known;
   const missing = fields.filter(({ name, required }) => required && params[name] === undefined);
   const unknown = Object.keys(params).filter((name) => !fields.some((field) => field.name === name));
-  const mistyped = fields.filter(({ name, types }) => params[name] !== undefined && !types.some((type) => fits(params[name], type)));
+  const mistyped = fields.filter(
+    ({ name, types }) => params[name] !== undefined && !types.some((type) => fits(params[name], type)),
+  );
   return [
     ...missing.map(({ name }) => `${method} misses ${name}`),
     ...unknown.map((name) => `${method} has no ${name}`),
-    ...mistyped.map(({ name, types }) => `${method}.${name} is no ${types.join(" or ")}: ${JSON.stringify(params[name])}`),
+    ...mistyped.map(
+      ({ name, types }) => `${method}.${name} is no ${types.join(" or ")}: ${JSON.stringify(params[name])}`,
+    ),
   ];
 }
 
 function fits(value: unknown, type: string): boolean {
-  if (type === "Integer") return Number.isInteger(value) || (typeof value === "string" && /^-?\d+$/.test(value));
+  if (type === "Integer")
+    return Number.isInteger(value) || (typeof value === "string" && /^-?\d+$/.test(value));
   if (type === "Float") return typeof value === "number";
   if (type === "String" || type === "InputFile") return typeof value === "string";
-  if (type === "Boolean" || type === "True") return typeof value === "boolean" || value === "true" || value === "false";
+  if (type === "Boolean" || type === "True")
+    return typeof value === "boolean" || value === "true" || value === "false";
   if (type.startsWith("Array of ")) return Array.isArray(value);
   return typeof value === "object" && value !== null;
 }

@@ -8,11 +8,13 @@ import { readAttachment } from "../../intake/attachments.ts";
 import { CortexError } from "../../model/errors.ts";
 import { DEFAULT_ACCOUNT } from "../../model/ids.ts";
 import { WakeLoop } from "../../model/wake-loop.ts";
+import type { Actor, PairAs, StoredPerson } from "../../store/store.ts";
 import { CHANNEL_API, type ChannelModule, type ChannelPorts } from "../channel.ts";
 import type { Outlet } from "../outlet.ts";
 import { toReceived } from "./inbound.ts";
 import { type Batch, Link, type LinkStatus } from "./link.ts";
 import { linkOutlet } from "./link-outlet.ts";
+import { pair } from "./pair.ts";
 
 export interface AccountStatus extends LinkStatus {
   readonly channel: string;
@@ -54,7 +56,11 @@ export class Hub implements OpenFeature {
 
   /** The state of each configured account. */
   list(): readonly AccountStatus[] {
-    return this.#accounts.map(({ account: { channel, account }, link }) => ({ channel, account, ...link.status }));
+    return this.#accounts.map(({ account: { channel, account }, link }) => ({
+      channel,
+      account,
+      ...link.status,
+    }));
   }
 
   /** Looks at all links now. Optional: this also happens by itself. */
@@ -63,9 +69,16 @@ export class Hub implements OpenFeature {
     await this.#looking.settle();
   }
 
-  /** Connects an account again at once. Throws `channel_unknown`. */
-  reconnect(channel: string, account: string): void {
-    this.#find(channel, account).link.reconnect();
+  /** Connects the accounts of a channel again at once. Throws `channel_unknown`. */
+  reconnect(channel: string): void {
+    const accounts = this.#accounts.filter(({ account }) => account.channel === channel);
+    if (accounts.length === 0) throw channelUnknown(channel, this.outletNames());
+    for (const { link } of accounts) link.reconnect();
+  }
+
+  /** Lets in who was given a code. Throws `pairing_unknown`, and what changing people throws. */
+  pair(code: string, as: PairAs, by: Actor): Promise<StoredPerson> {
+    return pair(code, as, { ...this.#ports, by });
   }
 
   async start(): Promise<void> {
@@ -143,7 +156,11 @@ export class Hub implements OpenFeature {
     return { key, account, link, outlet: linkOutlet(channel, module.can, link) };
   }
 
-  #store({ events, cursor, connection, requireCurrent }: Batch, account: ChatAccount, source: string): Promise<void> {
+  #store(
+    { events, cursor, connection, requireCurrent }: Batch,
+    account: ChatAccount,
+    source: string,
+  ): Promise<void> {
     const received = events.flatMap((inbound) => toReceived(inbound, account, connection) ?? []);
     const read = { cursor: cursor === undefined ? undefined : { source, value: cursor }, requireCurrent };
     return this.#ports.acceptAll(received, read);
@@ -155,15 +172,6 @@ export class Hub implements OpenFeature {
     const module = await load();
     if (module.api !== CHANNEL_API) throw versionUnknown(channel, module.api);
     return module;
-  }
-
-  #find(channel: string, account: string): Connected {
-    const found = this.#accounts.find(isAccount(channel, account));
-    if (found !== undefined) return found;
-    throw channelUnknown(
-      account === DEFAULT_ACCOUNT ? channel : `${channel}@${account}`,
-      this.#accounts.map((each) => `${each.account.channel}@${each.account.account}`),
-    );
   }
 
   #channelPorts({ account }: ChatAccount): ChannelPorts {
@@ -189,14 +197,21 @@ function isAccount(channel: string, account: string): (connected: Connected) => 
 
 function channelUnknown(channel: string, known: readonly string[]): CortexError {
   return new CortexError("channel_unknown", `Unknown channel "${channel}"`, {
-    hint: known.length === 0 ? "No channels are configured: `cortex channels add`." : `Channels: ${known.join(", ")}.`,
+    hint:
+      known.length === 0
+        ? "No channels are configured: `cortex channels add`."
+        : `Channels: ${known.join(", ")}.`,
   });
 }
 
 function versionUnknown(channel: string, version: unknown): CortexError {
-  return new CortexError("channel_unknown", `The channel "${channel}" has version ${String(version)} of the port`, {
-    hint: `This Cortex supports version ${CHANNEL_API}. Install a matching version of the channel.`,
-  });
+  return new CortexError(
+    "channel_unknown",
+    `The channel "${channel}" has version ${String(version)} of the port`,
+    {
+      hint: `This Cortex supports version ${CHANNEL_API}. Install a matching version of the channel.`,
+    },
+  );
 }
 
 function secretMissing(name: string): CortexError {

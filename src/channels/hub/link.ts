@@ -202,7 +202,9 @@ export class Link implements AsyncDisposable {
   #isDead({ provenAtMs, startedAtMs, committingSinceMs }: Generation, nowMs: number): boolean {
     if (committingSinceMs !== undefined) return nowMs - committingSinceMs > MAX_COMMIT_MS;
     const { proofMs } = this.#ports.module.can;
-    return nowMs - (provenAtMs ?? startedAtMs) > Math.max(proofMs, provenAtMs === undefined ? MIN_PROOF_MS : 0);
+    return (
+      nowMs - (provenAtMs ?? startedAtMs) > Math.max(proofMs, provenAtMs === undefined ? MIN_PROOF_MS : 0)
+    );
   }
 
   /** On connecting, which is after every gap, and hourly. */

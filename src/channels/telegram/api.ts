@@ -60,7 +60,8 @@ export function openTelegramApi({
           if (answer.ok) return answer.result as Result;
           const { migrate_to_chat_id: migrated } = answer.parameters ?? {};
           // The group has become a supergroup, with another id.
-          if (migrated !== undefined) return api.call<Result>(method, { ...params, chat_id: migrated }, options);
+          if (migrated !== undefined)
+            return api.call<Result>(method, { ...params, chat_id: migrated }, options);
           throw failureOf(method, response.status, answer);
         },
         outer,
@@ -114,7 +115,10 @@ function failureOf(method: string, status: number, { description = "", parameter
 }
 
 function unanswered(method: string, cause: unknown): Error {
-  return deliveryUncertain(`Telegram did not answer ${method} in time`, { hint: "It may have arrived.", cause });
+  return deliveryUncertain(`Telegram did not answer ${method} in time`, {
+    hint: "It may have arrived.",
+    cause,
+  });
 }
 
 function unreadable(method: string, status: number, cause: unknown): Error {

@@ -93,7 +93,11 @@ function openConnection(api: TelegramApi, { clock, readFile }: ChannelPorts): Co
       await api.call("sendChatAction", { ...chatOf(to), action: "typing" }, { signal });
     },
     async download({ id }, signal) {
-      const { file_path: path } = await api.call<{ file_path: string }>("getFile", { file_id: id }, { signal });
+      const { file_path: path } = await api.call<{ file_path: string }>(
+        "getFile",
+        { file_id: id },
+        { signal },
+      );
       return api.download(path, signal);
     },
     paceMs: (to) => pace.take(to),
@@ -119,12 +123,18 @@ async function receive(
       timeout: POLL_SECONDS,
       allowed_updates: UPDATE_KINDS,
     };
-    const updates = await api.call<readonly Update[]>("getUpdates", params, { signal, timeoutMs: POLL_TIMEOUT_MS });
+    const updates = await api.call<readonly Update[]>("getUpdates", params, {
+      signal,
+      timeoutMs: POLL_TIMEOUT_MS,
+    });
     sink.proof();
     const last = updates.at(-1);
     if (last === undefined) continue;
     const next: Cursor = { offset: last.update_id + 1, atMs: clock() };
-    await sink.commit(updates.flatMap((update) => toInbound(update, me) ?? []), { ...next });
+    await sink.commit(
+      updates.flatMap((update) => toInbound(update, me) ?? []),
+      { ...next },
+    );
     cursor = next;
     for (const { callback_query: button } of updates)
       if (button !== undefined) await acknowledge(button.id, api, signal);
@@ -157,7 +167,10 @@ async function send(
       ? {}
       : { reply_parameters: { message_id: Number(replyTo), allow_sending_without_reply: true } };
   const request = { ...chatOf(address), ...params, ...reply };
-  const blob = file && { ...file, content: new Blob([Buffer.from(await readFile(file.sha256))], { type: file.contentType }) };
+  const blob = file && {
+    ...file,
+    content: new Blob([Buffer.from(await readFile(file.sha256))], { type: file.contentType }),
+  };
   const sent = await api.call<{ message_id: number }>(method, request, {
     signal,
     ...(blob === undefined ? {} : { file: blob }),

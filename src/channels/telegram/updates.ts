@@ -196,7 +196,11 @@ function kindOf({ type }: Chat): PlaceKind {
   }
 }
 
-function nameOf({ title, first_name: first, last_name: last }: Chat | User & { readonly title?: string }): string | undefined {
+function nameOf({
+  title,
+  first_name: first,
+  last_name: last,
+}: Chat | (User & { readonly title?: string })): string | undefined {
   const name = title ?? [first, last].filter((part) => part !== undefined).join(" ");
   return name === "" ? undefined : name;
 }
@@ -233,7 +237,8 @@ function textOf(message: Message, { username }: Me): string | null {
   if (said !== undefined) return username === undefined ? said : withoutName(said, username);
   if (location !== undefined) return `[Location: ${location.latitude}, ${location.longitude}]`;
   if (contact !== undefined) return `[Contact: ${contact.first_name}, ${contact.phone_number}]`;
-  if (poll !== undefined) return `[Poll: ${poll.question} (${poll.options.map((each) => each.text).join(", ")})]`;
+  if (poll !== undefined)
+    return `[Poll: ${poll.question} (${poll.options.map((each) => each.text).join(", ")})]`;
   if (sticker !== undefined) return `[Sticker${sticker.emoji === undefined ? "" : ` ${sticker.emoji}`}]`;
   return null;
 }

@@ -63,7 +63,9 @@ export function openWebhookOutlet(options: WebhookOptions): Outlet {
       return withTimeout(
         async (signal) => {
           const response = await fetch(url, { ...request, signal }).catch((error: unknown) => {
-            throw signal.aborted ? unanswered(place, error) : connectionFailure(`the webhook target "${place}"`, error);
+            throw signal.aborted
+              ? unanswered(place, error)
+              : connectionFailure(`the webhook target "${place}"`, error);
           });
           return outcomeOf(response, { place, nowMs: clock() });
         },

@@ -27,6 +27,7 @@ import {
   sendingChunk,
   settleChunk,
 } from "./outbox.ts";
+import { offerPairing, removePairing } from "./pairings.ts";
 import { addPerson, changePerson, removePerson, takePeopleOver } from "./people.ts";
 import { setProgress } from "./progress.ts";
 import { forgetWords, prune } from "./prune.ts";
@@ -109,6 +110,8 @@ export const OPERATIONS = {
   noteOutside,
   acceptEvents,
   setCursor,
+  offerPairing,
+  removePairing,
 };
 
 export type OperationName = keyof typeof OPERATIONS;

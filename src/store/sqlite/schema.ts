@@ -871,6 +871,15 @@ create table cursor (
   value text not null
 ) strict, without rowid;
 
+create table pairing (
+  code text primary key,
+  identity text not null unique,
+  name text not null,
+  target text not null,
+  offered_ms integer not null,
+  expires_ms integer not null
+) strict, without rowid;
+
 alter table delivery add column extras text; -- what a channel shows beside the text: buttons, files
 `;
 }

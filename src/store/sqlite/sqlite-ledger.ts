@@ -48,6 +48,7 @@ import { prepareReadTurns } from "./read-turns.ts";
 import { Reader } from "./reader.ts";
 import { required } from "./row.ts";
 import { checkSearch, prepareSearchEvents, prepareUnsearched } from "./search-events.ts";
+import { prepareReadPairings } from "./pairings.ts";
 import { prepareReadPeople } from "./people.ts";
 import { prepareReadTokens } from "./tokens.ts";
 import { prepareReadFiles } from "./watched-files.ts";
@@ -90,6 +91,7 @@ export class SqliteLedger implements Ledger {
   readonly progress: Ledger["progress"];
   readonly cursors: Ledger["cursors"];
   readonly people: Ledger["people"];
+  readonly pairings: Ledger["pairings"];
   readonly tokens: Ledger["tokens"];
   readonly audit: Ledger["audit"];
   readonly dead: Ledger["dead"];
@@ -181,6 +183,7 @@ export class SqliteLedger implements Ledger {
     this.labels = this.#reads(prepareReadLabels, "areEmpty", "ofFile", "under", "labelsUnder", "commands");
     this.progress = this.#reads(prepareReadProgress, "get");
     this.cursors = this.#reads(prepareReadCursors, "get");
+    this.pairings = this.#reads(prepareReadPairings, "list", "find");
     this.people = this.#reads(prepareReadPeople, "get", "find", "list");
     this.tokens = this.#reads(prepareReadTokens, "get", "find", "list");
     this.audit = this.#reads(prepareReadAudit, "list");

@@ -128,6 +128,7 @@ export class SqliteStore implements Store {
   readonly progress: Store["progress"];
   readonly cursors: Store["cursors"];
   readonly people: Store["people"];
+  readonly pairings: Store["pairings"];
   readonly tokens: Store["tokens"];
   readonly audit: Store["audit"];
   readonly dead: Store["dead"];
@@ -171,6 +172,7 @@ export class SqliteStore implements Store {
     this.progress = this.#progressStore();
     this.cursors = this.#cursorStore();
     this.people = this.#peopleStore();
+    this.pairings = this.#pairingStore();
     this.tokens = this.#tokenStore();
     this.audit = this.#auditStore();
   }
@@ -566,6 +568,17 @@ export class SqliteStore implements Store {
     return {
       ...this.#ledger.cursors,
       set: async (cursor) => this.#do("setCursor", encode.encodeCursor(cursor)),
+    };
+  }
+
+  #pairingStore(): Store["pairings"] {
+    return {
+      ...this.#ledger.pairings,
+      offer: async ({ target, expiresAtMs: expiresMs, ...pairing }) => {
+        const input = { ...pairing, target: encode.encodeJson({ ...target }, "A target"), expiresMs };
+        return (await this.#writer.call("offerPairing", input)) ?? undefined;
+      },
+      remove: async (code) => this.#do("removePairing", { code }),
     };
   }
 

@@ -1,0 +1,37 @@
+/** `cortex channels …`, as the table of commands has them. */
+import type { Command } from "../../feature/command.ts";
+
+export const CHANNELS: readonly Command[] = [
+  {
+    usage: "channels",
+    about: "List and connect chat channels",
+    group: "Set up",
+    examples: ["cortex channels"],
+    run: async (given) => (await import("./channel-commands.ts")).listChannels(given),
+    commands: [
+      {
+        usage: "list",
+        about: "List chat channels and their connections",
+        examples: ["cortex channels list", "cortex channels list --json"],
+        run: async (given) => (await import("./channel-commands.ts")).listChannels(given),
+      },
+      {
+        usage: "pair [code]",
+        about: "Let in the stranger with this code",
+        details: "Without a code, it lists the codes that strangers were given in the last hour.",
+        examples: ["cortex channels pair", "cortex channels pair K7WQ2MZA --as owner"],
+        options: [
+          ["--as <role>", "owner: it is you; member: someone who may talk (default)"],
+          ["--person <id>", "Of a member: an existing person, or the id of a new one"],
+        ],
+        run: async (given) => (await import("./channel-commands.ts")).pairStranger(given),
+      },
+      {
+        usage: "reconnect <channel>",
+        about: "Connect a channel again at once",
+        examples: ["cortex channels reconnect telegram"],
+        run: async (given) => (await import("./channel-commands.ts")).reconnectChannel(given),
+      },
+    ],
+  },
+];
