@@ -9,11 +9,12 @@ import { CortexError } from "../../model/errors.ts";
 import { DEFAULT_ACCOUNT } from "../../model/ids.ts";
 import { WakeLoop } from "../../model/wake-loop.ts";
 import type { Actor, PairAs, StoredPerson } from "../../store/store.ts";
-import { CHANNEL_API, type ChannelModule, type ChannelPorts } from "../channel.ts";
+import { type Address, type Capabilities, CHANNEL_API, type ChannelModule, type ChannelPorts } from "../channel.ts";
 import type { Outlet } from "../outlet.ts";
 import { toReceived } from "./inbound.ts";
 import { type Batch, Link, type LinkStatus } from "./link.ts";
 import { linkOutlet } from "./link-outlet.ts";
+import { openTyping } from "./typing.ts";
 import { pair } from "./pair.ts";
 
 export interface AccountStatus extends LinkStatus {
@@ -29,6 +30,7 @@ export const MAX_BACKFILLED_PLACES = 200;
 interface Connected {
   readonly key: string;
   readonly account: ChatAccount;
+  readonly can: Capabilities;
   readonly link: Link;
   readonly outlet: Outlet;
 }
@@ -39,6 +41,7 @@ export class Hub implements OpenFeature {
   #isOpen = false;
   #changing: Promise<void> = Promise.resolve();
   readonly #looking: WakeLoop;
+  readonly #typing: WakeLoop;
 
   constructor(ports: Ports) {
     this.#ports = ports;
@@ -48,6 +51,7 @@ export class Hub implements OpenFeature {
       },
       pollMs: LOOK_MS,
     });
+    this.#typing = openTyping({ store: ports.store, typist: (to) => this.#typist(to) });
   }
 
   get api(): { readonly channels: Hub } {
@@ -86,6 +90,7 @@ export class Hub implements OpenFeature {
     this.configChanged();
     await this.#changing;
     this.#looking.start();
+    if (this.#accounts.length > 0) this.#typing.start();
   }
 
   configChanged(): void {
@@ -102,9 +107,17 @@ export class Hub implements OpenFeature {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isOpen = false;
-    await this.#looking[Symbol.asyncDispose]();
+    await Promise.all([this.#looking[Symbol.asyncDispose](), this.#typing[Symbol.asyncDispose]()]);
     await this.#changing;
     await Promise.all(this.#accounts.map(({ link }) => link[Symbol.asyncDispose]()));
+  }
+
+  #typist(to: Address) {
+    const found = this.#accounts.find(isAccount(to.channel, to.account ?? DEFAULT_ACCOUNT));
+    const { typingMs: lastsMs } = found?.can ?? {};
+    const connection = found?.link.isLive === true ? found.link.connection : undefined;
+    if (lastsMs === undefined || connection?.typing === undefined) return undefined;
+    return { lastsMs, show: async () => connection.typing?.(to, AbortSignal.timeout(lastsMs)) };
   }
 
   /** Opens what is new, and closes what is gone or configured otherwise. */
@@ -153,7 +166,7 @@ export class Hub implements OpenFeature {
       log: (line) => log(`Channel ${named}: ${line}`),
       onChange: () => live.announce("config.changed"),
     });
-    return { key, account, link, outlet: linkOutlet(channel, module.can, link) };
+    return { key, account, can: module.can, link, outlet: linkOutlet(channel, module.can, link) };
   }
 
   #store(
