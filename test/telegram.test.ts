@@ -8,11 +8,15 @@ const HOOKS = {
   "dm.ts": `export default ({ event }) => ({ fire: event.channel === "telegram" && event.content_type === "text" });`,
 };
 
-async function open(telegram: FakeTelegram): Promise<TestServer> {
+async function open(
+  telegram: FakeTelegram,
+  { script, cortex = {} }: { readonly script?: string; readonly cortex?: object } = {},
+): Promise<TestServer> {
   const server = await openTestServer(
     {
-      cortex: { channels: { telegram: { tokenEnv: "BOT_TOKEN", baseUrl: telegram.url } } },
+      cortex: { ...cortex, channels: { telegram: { tokenEnv: "BOT_TOKEN", baseUrl: telegram.url } } },
       hooks: HOOKS,
+      ...(script === undefined ? {} : { script }),
     },
     { environment: { PATH: process.env["PATH"], BOT_TOKEN: telegram.token } },
   );
@@ -123,4 +127,69 @@ test("a revoked token is refused until it is replaced, and said so", async () =>
       state: "refused",
       error: expect.stringContaining("Unauthorized"),
     });
+});
+
+const SLOW = `
+- when: "^slow"
+  plays: [{ say: "one moment", delayMs: 2000 }]
+- when: "Edited"
+  plays: [{ say: "I see the change" }]
+- when: "better"
+  plays: [{ say: "answered the better one" }]
+- when: ".*"
+  plays: [{ say: "answered {{message}}" }]
+`;
+
+test("an edit replaces a message that waits, and is told to the agent where it was answered", async () => {
+  await using telegram = await startTelegram();
+  await using server = await open(telegram, {
+    script: SLOW,
+    cortex: { broker: { queue: { mode: "followup" } } },
+  });
+  telegram.say("slow one");
+  const waiting = telegram.say("worse");
+  await expect.poll(() => telegram.unconfirmed, PATIENT).toBe(0);
+  await expect.poll(() => server.cortex.store.hooks.unjudged(), PATIENT).toEqual([]);
+  telegram.edit(waiting, "better");
+  await expect
+    .poll(() => telegram.sent.map(({ text }) => text), PATIENT)
+    .toEqual(["one moment", "answered the better one"]);
+  telegram.edit(waiting, "best");
+  await expect
+    .poll(() => telegram.sent.map(({ text }) => text), PATIENT)
+    .toEqual(["one moment", "answered the better one", "I see the change"]);
+});
+
+test("a send that may have arrived is repeated once and marked, and one that is refused is dead", async () => {
+  await using telegram = await startTelegram();
+  await using server = await open(telegram);
+  telegram.fail("sendMessage", { kind: "accept-then-cut" });
+  telegram.say("hello");
+  await expect.poll(() => telegram.sent.length, PATIENT).toBe(2);
+  const { outbox } = server.cortex.store;
+  await expect
+    .poll(async () => (await outbox.list()).items[0], PATIENT)
+    .toMatchObject({
+      state: "sent",
+      chunks: [{ isRepeat: true }],
+    });
+
+  telegram.fail("sendMessage", {
+    kind: "status",
+    status: 429,
+    description: "Too Many Requests",
+    retryAfter: 1,
+  });
+  telegram.say("again");
+  await expect.poll(() => telegram.sent.length, PATIENT).toBe(3);
+
+  telegram.fail("sendMessage", {
+    kind: "status",
+    status: 403,
+    description: "Forbidden: bot was blocked by the user",
+  });
+  telegram.say("bye");
+  await expect
+    .poll(async () => (await outbox.list({ state: "dead" })).items, PATIENT)
+    .toMatchObject([{ error: expect.stringContaining("bot was blocked by the user") }]);
 });

@@ -11,6 +11,7 @@ import type { AcceptOptions, EventToAccept, FileState, NewEvent, SourceCursor } 
 import { admit } from "./admission.ts";
 import { withFiledAttachments } from "./attachments.ts";
 import { takeChatEvent } from "./chat-events.ts";
+import { reviseOptions } from "./edits.ts";
 import { boundGuestEvent, guestQuota, isByGuest } from "./guests.ts";
 import type { Intake } from "./intake.ts";
 import { offerPairing } from "./pairing.ts";
@@ -112,6 +113,7 @@ async function prepare({ event: given, attachments }: Given, intake: Intake): Pr
     if (conversation !== undefined) await offerPairing(named, conversation, intake);
     return { event, options: { judge: false, ...guestQuota(event, config) } };
   }
+  if (named.direction === "updated") return { event: named, options: await reviseOptions(named, intake) };
   const admission = conversation !== undefined && isMessage(named) ? admit(named, conversation) : undefined;
   if (admission?.answered === false)
     return { event: withMetadata(named, { admission: { ...admission } }), options: {} };

@@ -1,5 +1,7 @@
 /** The hook that stands for an explicit target: whoever sent the message has said where it goes. */
 export const DIRECT_HOOK = "direct";
+/** The hook that stands for the edit of a message: its new text goes where the message went. */
+export const EDIT_HOOK = "edit";
 
 /** In which order the hooks of one event count: an explicit target first, then by name. */
 export function compareHooks(a: string, b: string): number {

@@ -168,6 +168,11 @@ export interface AcceptOptions {
   readonly claim?: LeaseRequest;
   /** Omit it where no hook is active: it costs a row. */
   readonly judge?: boolean;
+  /**
+   * It is another wording of an earlier event: its message is replaced where it still waits. Then `dispatch` is not carried
+   * out, which tells of the change where it does not.
+   */
+  readonly revises?: { readonly event: EventId; readonly message: string };
   readonly file?: FileState;
   readonly progress?: Progress;
   /** Bounds how many new events of a guest are stored in a day of UTC. Beyond that, they are only counted. */

@@ -9,7 +9,13 @@ import { CortexError } from "../../model/errors.ts";
 import { DEFAULT_ACCOUNT } from "../../model/ids.ts";
 import { WakeLoop } from "../../model/wake-loop.ts";
 import type { Actor, PairAs, StoredPerson } from "../../store/store.ts";
-import { type Address, type Capabilities, CHANNEL_API, type ChannelModule, type ChannelPorts } from "../channel.ts";
+import {
+  type Address,
+  type Capabilities,
+  CHANNEL_API,
+  type ChannelModule,
+  type ChannelPorts,
+} from "../channel.ts";
 import type { Outlet } from "../outlet.ts";
 import { toReceived } from "./inbound.ts";
 import { type Batch, Link, type LinkStatus } from "./link.ts";

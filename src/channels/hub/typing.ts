@@ -31,11 +31,16 @@ export function openTyping({ store, typist }: TypingPorts): WakeLoop {
   return new WakeLoop({
     async round() {
       const active = await store.runs.active({ limit: MAX_RUNS });
-      const events = active.flatMap(({ state, sourceEvent }) => (state === "running" ? (sourceEvent ?? []) : []));
+      const events = active.flatMap(({ state, sourceEvent }) =>
+        state === "running" ? (sourceEvent ?? []) : [],
+      );
       const known = places;
       places = new Map();
-      for (const event of events) places.set(event, known.has(event) ? known.get(event) : await placeOf(event, store));
-      const typists = [...places.values()].flatMap((place) => (place === undefined ? [] : (typist(place) ?? [])));
+      for (const event of events)
+        places.set(event, known.has(event) ? known.get(event) : await placeOf(event, store));
+      const typists = [...places.values()].flatMap((place) =>
+        place === undefined ? [] : (typist(place) ?? []),
+      );
       // One that fails is no harm: the answer comes all the same.
       await Promise.all(typists.map((each) => each.show().catch(() => {})));
       if (typists.length === 0) return undefined;

@@ -11,7 +11,7 @@ import { type OperationTime, operation, Refusal } from "./operation.ts";
 import { prepareSetProgress, progressCodec } from "./progress.ts";
 import { prepareUnjudged } from "./unjudged.ts";
 import { fileCodec, prepareNoteFile } from "./watched-files.ts";
-import { type Decoded, list, number, optional, record } from "./wire.ts";
+import { type Decoded, list, number, optional, record, text, words } from "./wire.ts";
 
 interface Known {
   readonly seq: number;
@@ -32,12 +32,14 @@ const acceptCodec = record({
   dispatch: optional(dispatchCodec),
   claim: optional(claimCodec),
   judge: number,
+  revises: optional(record({ event: text, message: words })),
   file: optional(fileCodec),
   progress: optional(progressCodec),
   guest: optional(guestCodec),
 });
 
-type EventWithDispatch = Omit<Decoded<typeof acceptCodec>, "file" | "progress" | "guest">;
+type EventWithDispatch = Omit<Decoded<typeof acceptCodec>, "file" | "progress" | "guest" | "revises"> &
+  Partial<Pick<Decoded<typeof acceptCodec>, "revises">>;
 
 /** Accepts an event once, with its dispatch in the same commit. */
 export const prepareAccept = oncePerDatabase((db: Database) => {
@@ -46,13 +48,16 @@ export const prepareAccept = oncePerDatabase((db: Database) => {
   const insertEvent = prepareInsertEvent(db);
   const dispatchEvent = prepareDispatch(db);
   const unjudged = prepareUnjudged(db);
+  const revise = prepareRevise(db);
 
   return (input: EventWithDispatch, moment: OperationTime): AcceptedRow | Refusal => {
     const known = find.get(input.event.id);
     const seq = known?.seq ?? insertEvent(input.event, moment.nowMs);
     if (known !== undefined && differs(known, input.event)) noteDiffering.run(seq);
     if (known === undefined && input.judge !== 0) unjudged.add(seq, moment);
-    if (input.dispatch === undefined) return { fresh: known === undefined, dispatched: undefined };
+    const isRevised = known === undefined && input.revises !== undefined && revise(input.revises);
+    if (input.dispatch === undefined || isRevised)
+      return { fresh: known === undefined, dispatched: undefined };
     const dispatched = dispatchEvent(
       { seq, channel: input.event.channel, fresh: known === undefined, ...laneKnownOf(input.event) },
       input.dispatch,
@@ -63,6 +68,17 @@ export const prepareAccept = oncePerDatabase((db: Database) => {
     return { fresh: known === undefined, dispatched };
   };
 });
+
+/** Replaces the text of a message that still waits in all its sessions. False: it waits nowhere. */
+function prepareRevise(db: Database) {
+  const revise = db.prepare(
+    `update dispatch set message = @message
+     where event = (select seq from event where id = @event)
+       and item in (select key from item where state = 'queued' and settled_ms is null and turn is null)`,
+  );
+  return (revision: { readonly event: string; readonly message: string }): boolean =>
+    revise.run(revision).changes > 0;
+}
 
 export const acceptEvent = operation(acceptCodec, prepareAcceptWith);
 
