@@ -25,6 +25,8 @@ export const STATUS: Partial<Record<ErrorCode, number>> = {
   delivery_unknown: 404,
   event_unknown: 404,
   attachment_unknown: 404,
+  channel_unknown: 404,
+  pairing_unknown: 404,
   hook_unknown: 404,
   item_unknown: 404,
   member_unknown: 404,
