@@ -79,6 +79,6 @@ function countOf(record: RelayRecord): { readonly buffered: number; readonly dro
 function isOver({ id, status, ending }: RelayRecord): CortexError {
   const state = isTerminal({ status }) || ending === null ? status : "ending";
   return new CortexError("state_conflict", `Relay ${id} is ${state} and accepts no more messages`, {
-    hint: `\`cortex relay add ${id} <agent> <message>\`, or \`!thread add\` in its chat, continues it with another agent.`,
+    hint: `Continue it with another agent: \`cortex relay add ${id} <agent> <message>\`, or \`!thread add\` in its chat.`,
   });
 }

@@ -165,7 +165,7 @@ async function artifactOf(id: string, step: number | undefined, context: RouteCo
 }
 
 function isOver(id: string): CortexError {
-  return new CortexError("state_conflict", `Relay ${id} has ended or is ending`, {
+  return new CortexError("state_conflict", `Relay ${id} is no longer running`, {
     hint: `\`cortex relay status ${id}\` shows how it ended.`,
   });
 }
