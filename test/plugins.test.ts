@@ -179,6 +179,23 @@ test("a plugin in a workspace is neither pinned nor run before its owner pins it
   expect(given.ran()).toBe(1);
 });
 
+test("a plugin in the project of a team's member is not pinned by itself", async () => {
+  using given = homeWithPlugin();
+  given.write("config.yaml", `team_dir: ${join(given.home, "team")}\n`);
+  given.write("team/agents/dev/dev.md", `---\nname: dev\nproject: ${join(given.home, "plugins")}\n---\n`);
+  const log: string[] = [];
+  await using cortex = await openTestCortex(
+    {},
+    { home: given.home, tools: [done()], log: (line) => void log.push(line) },
+  );
+  const why = "agents can write to it: project of agents/dev/dev.md";
+  expect(log).toContainEqual(expect.stringContaining(why));
+  expect((await say(cortex, "work")).toolCalls).toMatchObject([{ status: "error" }]);
+  expect(given.ran()).toBe(0);
+  for (const argv of [["plugins"], ["agents", "show", "main"], ["doctor", "--offline"]])
+    expect((await given.cortex(...argv)).out).toContain(why);
+});
+
 test("a plugin that is added while Cortex runs is pinned when the configuration is read", async () => {
   using given = homeWithPlugin([]);
   const log: string[] = [];

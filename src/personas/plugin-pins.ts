@@ -38,10 +38,15 @@ const Lock = z.strictObject({ version: z.literal(1), plugins: z.record(z.string(
 
 export type Pin = z.output<typeof Pin>;
 
+/** A folder in which agents work, and the setting that makes it one. */
+export type AgentFolder = readonly [setting: string, path: string];
+
 /** What decides whether a plugin may be used. */
 export interface PluginTrust {
   readonly home: string;
   readonly config: Pick<Config, "agents" | "personas" | "channels">;
+  /** Folders in which agents work beside their workspaces and roots, such as the projects of a team. */
+  readonly agentFolders?: (() => Promise<readonly AgentFolder[]>) | undefined;
   /** Gets a line for each plugin that is pinned. Absent: none is pinned. */
   readonly log?: (line: string) => void;
 }
@@ -167,9 +172,9 @@ function lockInvalid(home: string, why: string, cause?: unknown): CortexError {
 /** The setting of a folder in which an agent, or who sends files to one, may write into the plugin. */
 async function exposedTo(
   folder: string,
-  { home, config: { agents, personas, channels } }: PluginTrust,
+  { home, config: { agents, personas, channels }, agentFolders }: PluginTrust,
 ): Promise<string | undefined> {
-  const places: readonly (readonly [setting: string, path: string])[] = [
+  const places: readonly AgentFolder[] = [
     ...Object.entries(agents).map(([id, { workspace }]) => [`agents.${id}.workspace`, workspace] as const),
     ...Object.entries(personas).flatMap(([id, { permissions }]) =>
       permissions.roots.map((root) => [`personas.${id}.permissions.roots`, root] as const),
@@ -180,6 +185,7 @@ async function exposedTo(
     ...Object.entries(channels.files).map(
       ([id, watched]) => [`channels.files.${id}.folder`, watched.folder] as const,
     ),
+    ...((await agentFolders?.()) ?? []),
     ...WRITTEN.map((name) => [`the home's ${name}`, join(home, name)] as const),
   ];
   const plugin = await realpath(folder);

@@ -258,9 +258,9 @@ async function readContext(
     tools,
     files,
   }: { readonly profile: Profile; readonly tools: readonly Tool[]; readonly files: FileLabels },
-  { home, settings, log, store, windowOf }: TurnPorts,
+  { home, settings, agentFolders, log, store, windowOf }: TurnPorts,
 ): Promise<PromptContext> {
-  const trust = { home, config: settings.config(), log };
+  const trust = { home, config: settings.config(), agentFolders, log };
   const [window, { skills }] = await Promise.all([windowOf(profile), skillsOf(setup, trust)]);
   const { workspace } = folders;
   const identity = await identityFilesFor(confinedTo(items, setup.persona), workspace, files);

@@ -8,7 +8,7 @@ import { canHaveHooks, trustedPlugins, whyNotTrusted } from "../personas/trusted
 import { denyingPatterns } from "../personas/permissions.ts";
 import type { TurnPorts } from "./turn-ports.ts";
 
-type HookPorts = Pick<TurnPorts, "home" | "settings" | "log">;
+type HookPorts = Pick<TurnPorts, "home" | "settings" | "agentFolders" | "log">;
 
 /**
  * Read when the first call is judged. If the hooks of a plugin cannot be read, or are not as they were pinned, every call
@@ -34,11 +34,11 @@ export function agentToolHooks(setup: Setup, ports: HookPorts): ToolHooks {
 
 async function openHooks(
   { agent }: Setup,
-  { home, settings, log }: HookPorts,
+  { home, settings, agentFolders, log }: HookPorts,
 ): Promise<ToolHooks> {
   const config = settings.config();
   const { toolHooks } = config;
-  const trust = { home, config, log };
+  const trust = { home, config, agentFolders, log };
   const { plugins, lostGuards } = await trustedPlugins(agent.pluginDirs, trust);
   if (lostGuards[0] !== undefined) throw lostGuards[0];
   const hooked = plugins.filter(({ files }) => canHaveHooks(files));
