@@ -182,6 +182,21 @@ test("a dry run tells the way and keeps nothing", async () => {
   expect((await server.send("/api/relays")).json.items).toEqual([]);
 });
 
+test.each<[string, object]>([
+  ["pendingMessages", { pendingMessages: 5 }],
+  ["droppedMessages", { project: "letters", droppedMessages: "a" }],
+  ["profileOverride", { profileOverride: "nothing" }],
+  ["depth", { depth: -9 }],
+  ["call", { call: "x" }],
+  ["contract", { contract: {} }],
+])("metadata with the reserved field %s starts no relay", async (field, metadata) => {
+  await using server = await open();
+  const { status, json } = await post(server, "/api/relays", { agent: "writer", message: "slow", metadata });
+  expect([status, json.error.code]).toEqual([400, "request_invalid"]);
+  expect(json.error.message + json.error.hint).toContain(field);
+  expect((await server.send("/api/relays")).json.items).toEqual([]);
+});
+
 test("what cannot be is refused, and says why", async () => {
   await using server = await open();
   const refused = async (path: string, json?: unknown, method = "POST") => {
