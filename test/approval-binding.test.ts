@@ -164,7 +164,7 @@ test("a second request survives a crash, and its call is made once", async () =>
   expect(await second.store.approvals.get(again.id)).toMatchObject({ state: "used" });
 });
 
-test("text by others that reached the session after the request voids the approval", async () => {
+test("text from others that reached the session after the request voids the approval", async () => {
   await using scene = await openScene();
   scene.write("tools/run.sh", "echo good >> log\n");
   const ended = await scene.say("Bash");
@@ -180,7 +180,7 @@ test("text by others that reached the session after the request voids the approv
   expect(second.request).toMatchObject({
     labels: ["untrusted: unknown"],
     again: expect.stringContaining(
-      "Text by others reached this conversation after the request (untrusted: unknown)",
+      "Text from others reached this conversation after the request (untrusted: unknown)",
     ),
   });
   await scene.approve(second);
@@ -188,7 +188,7 @@ test("text by others that reached the session after the request voids the approv
   expect(readFileSync(scene.file("log"), "utf8")).toBe("good\n");
 });
 
-test("calls of one message are decided once each, although the first one's output is text by others", async () => {
+test("calls of one message are decided once each, although the first one's output is text from others", async () => {
   using broken = temporaryFolder();
   writeFileSync(join(broken.path, "bwrap"), "#!/bin/sh\nexit 1\n", { mode: 0o755 });
   const environment = { PATH: `${broken.path}:${process.env["PATH"]}` };

@@ -312,7 +312,7 @@ describe("a conversation", LONG, () => {
     await run(home.path, ["approvals", "deny", items[0]!.id]);
     await chat.says("The agent wants to call Write");
     chat.type("s\r");
-    await chat.says("Nothing was decided");
+    await chat.says("No decision was recorded");
     chat.type("no\r");
     await chat.says("✗ Write");
     await chat.says(IDLE_PROMPT);

@@ -249,7 +249,7 @@ test("nor does a session that has more get it for whoever has less", async () =>
   expect(pay.calls).toHaveLength(1);
   // Why not is for the owner alone.
   expect((await resultsOf(cortex))[0]).toMatch(
-    /^The result is withheld: .*only data of room:telegram:chat-42/,
+    /^The result is withheld: .*only use data of room:telegram:chat-42/,
   );
 });
 

@@ -73,7 +73,7 @@ test.each([
   [["--model", "gpt"], 2, /Missing provider in model "gpt"\.\nUse a name such as anthropic\//],
   [["--model", "opnai/gpt-5.1"], 1, /Unknown provider "opnai" in profile "[^"]+"\.\n.*openai/],
   [["--model", "openai/gpt-9"], 1, /Unknown model "gpt-9" of openai/],
-  [["--base-url", "http://127.0.0.1:1/v1"], 2, /lists none/],
+  [["--base-url", "http://127.0.0.1:1/v1"], 2, /lists no models/],
   [["--key-env", "KEY"], 2, /--key-env needs/],
   [["--sandbox", "maybe"], 2, /Unknown sandbox mode "maybe"\.\n.*auto, require, off/],
 ])("%j is refused with %d before anything is written", LONG, async (args, code, message) => {

@@ -630,7 +630,7 @@ describe("hooks", () => {
     const test = ["hooks", "test", name, "--channel", "cli", "--content", "x"];
     put(`hooks/${name}.ts`, source);
     await expect.poll(async () => (await cortex(...test)).err, PATIENT).toMatch(why);
-    await refused(test, { code: 1, what: why, hint: /fix or enable/ });
+    await refused(test, { code: 1, what: why, hint: /^Fix its file in hooks\// });
     expect(await cortex("hooks", "enable", name)).toMatchObject({
       code: 1,
       err: expect.stringContaining("Fix its file"),

@@ -95,9 +95,9 @@ test("a person is added, linked, limited and removed, and each change is in the 
 test("what cannot be is refused", async () => {
   await using server = await openTestServer();
   for (const [argv, error] of [
-    [["add", "Ada"], "Invalid id of a person"],
+    [["add", "Ada"], 'Invalid person id "Ada"'],
     [["add", "ada", "--identity", "telegram"], "expected channel:sender"],
-    [["add", "ada", "--role", "owner"], "Exactly one person is the owner"],
+    [["add", "ada", "--role", "owner"], "Only one person can be the owner"],
     [["add", "ada", "--role", "king"], "role"],
     [["add", "ada", "--permissions", '{"tool":{}}'], "tool"],
     [["add", "ada", "--permissions", '{"roots":["notes"]}'], "is not absolute"],
@@ -106,7 +106,8 @@ test("what cannot be is refused", async () => {
     [["add", "ada", "--identity", "cli:owner"], "expected channel:sender"],
     [["limit", "bob", "--pending", "1"], 'Unknown person "bob"'],
     [["link", "owner", "telegram:1", "--remove"], 'Person "owner" does not have the identity telegram:1'],
-    [["remove", "owner"], "Exactly one person is the owner"],
+    [["limit", "owner", "--role", "guest"], "The owner cannot be removed or get another role"],
+    [["remove", "owner"], "The owner cannot be removed or get another role"],
     [["forget", "owner", "--yes"], "The owner cannot be forgotten"],
   ] as const)
     expect((await cli(server, ...argv)).err).toContain(error);

@@ -1,5 +1,5 @@
 /** Plugins are used as they were when they were pinned, through all of Cortex and its command line. */
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
 import { expect, test } from "vitest";
@@ -120,6 +120,44 @@ test("a plugin that changes between two calls of a turn does not run for the sec
   expect([given.ran(), tool.calls.length, existsSync(join(given.home, "stolen"))]).toEqual([1, 1, false]);
 });
 
+test("nothing of a plugin changes behind a link into its .git", async () => {
+  using given = homeWithPlugin();
+  const plugin = join(given.home, "plugins/guard");
+  mkdirSync(join(plugin, ".git"));
+  renameSync(join(plugin, "hooks"), join(plugin, ".git/hooks"));
+  symlinkSync(".git/hooks", join(plugin, "hooks"));
+  const tool = done();
+  await using cortex = await openTestCortex({}, { home: given.home, tools: [tool] });
+  expect((await say(cortex, "work")).toolCalls).toMatchObject([
+    { status: "error", result: { text: expect.stringContaining("hooks is a symbolic link into its .git") } },
+  ]);
+  expect([given.ran(), tool.calls.length]).toEqual([0, 0]);
+  expect((await given.cortex("plugins")).out).toMatch(/^plugins\/guard +refused/);
+});
+
+test.each<readonly [string, (plugin: string) => void, string]>([
+  [
+    "changes and has linked hooks",
+    (plugin) => writeFileSync(join(plugin, "README.md"), ""),
+    "added README.md",
+  ],
+  ["is gone", (plugin) => renameSync(plugin, `${plugin}-before`), "its folder is missing"],
+])("no call is made while a plugin with hooks %s", async (_, change, why) => {
+  using given = homeWithPlugin();
+  const plugin = join(given.home, "plugins/guard");
+  renameSync(join(plugin, "hooks"), join(plugin, "real"));
+  symlinkSync("real", join(plugin, "hooks"));
+  const tool = done();
+  await using cortex = await openTestCortex({}, { home: given.home, tools: [tool] });
+  await say(cortex, "work");
+  expect([given.ran(), tool.calls.length]).toEqual([1, 1]);
+  change(plugin);
+  expect((await say(cortex, "work")).toolCalls).toMatchObject([
+    { status: "error", result: { text: expect.stringContaining(why) } },
+  ]);
+  expect([given.ran(), tool.calls.length]).toEqual([1, 1]);
+});
+
 test("a plugin in a workspace is neither pinned nor run before its owner pins it", async () => {
   using given = homeWithPlugin(["workspaces/main/guard"]);
   mkdirSync(join(given.home, "workspaces/main"), { recursive: true });
@@ -139,6 +177,23 @@ test("a plugin in a workspace is neither pinned nor run before its owner pins it
   expect((await given.cortex("plugins", "pin", "workspaces/main/guard")).code).toBe(0);
   expect((await say(cortex, "work")).toolCalls).toMatchObject([{ status: "ok" }]);
   expect(given.ran()).toBe(1);
+});
+
+test("a plugin in the project of a team's member is not pinned by itself", async () => {
+  using given = homeWithPlugin();
+  given.write("config.yaml", `team_dir: ${join(given.home, "team")}\n`);
+  given.write("team/agents/dev/dev.md", `---\nname: dev\nproject: ${join(given.home, "plugins")}\n---\n`);
+  const log: string[] = [];
+  await using cortex = await openTestCortex(
+    {},
+    { home: given.home, tools: [done()], log: (line) => void log.push(line) },
+  );
+  const why = "agents can write to it: project of agents/dev/dev.md";
+  expect(log).toContainEqual(expect.stringContaining(why));
+  expect((await say(cortex, "work")).toolCalls).toMatchObject([{ status: "error" }]);
+  expect(given.ran()).toBe(0);
+  for (const argv of [["plugins"], ["agents", "show", "main"], ["doctor", "--offline"]])
+    expect((await given.cortex(...argv)).out).toContain(why);
 });
 
 test("a plugin that is added while Cortex runs is pinned when the configuration is read", async () => {

@@ -19,10 +19,10 @@ export async function listAgents({ home, environment, print }: Invocation): Prom
   );
 }
 
-export async function showAgent({ home, environment, args, print }: Invocation): Promise<void> {
+export async function showAgent({ home, environment, agentFolders, args, print }: Invocation): Promise<void> {
   const { config, model } = await readConfigured({ home, environment });
   const [id = ""] = args;
-  const details = await describeAgent(id, { home, config, environment, model: await model() });
+  const details = await describeAgent(id, { home, config, environment, agentFolders, model: await model() });
   print.data(details, () =>
     [harmless(table(factsOf(details))), "", "Permissions:", permissionLines(details.permissions, print)].join(
       "\n",
@@ -86,9 +86,10 @@ export async function checkAgentsAndPersonas({
   environment,
   print,
   toolNames,
+  agentFolders,
 }: Invocation): Promise<void | false> {
   const { config, variable } = await readConfigured({ home, environment });
-  const findings = await checkAgents({ home, config, variable, toolNames });
+  const findings = await checkAgents({ home, config, variable, toolNames, agentFolders });
   const errors = findings.filter(({ level }) => level === "error").length;
   print.data({ findings, errors, warnings: findings.length - errors }, () =>
     [

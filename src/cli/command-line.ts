@@ -11,7 +11,7 @@ import {
   type Invocation,
   type RunCommand,
 } from "../feature/command.ts";
-import { TOOL_NAMES } from "../runtime/features.ts";
+import { agentFoldersOf, FEATURES, TOOL_NAMES } from "../runtime/features.ts";
 import { asCalled, calledAs } from "./as-called.ts";
 import { createPrinter, type Printer } from "../terminal/print.ts";
 import { report } from "./report.ts";
@@ -140,12 +140,14 @@ function describeExamples(examples: readonly string[]): string {
 }
 
 function invocation(given: Given, environment: Invocation["environment"]): Invocation {
-  const { home, json, quiet, color } = given.options;
+  const { home: named, json, quiet, color } = given.options;
+  const home = findHome(typeof named === "string" ? { CORTEX_HOME: named } : environment);
   return {
     ...given,
-    home: findHome(typeof home === "string" ? { CORTEX_HOME: home } : environment),
+    home,
     environment,
     toolNames: TOOL_NAMES,
+    agentFolders: () => agentFoldersOf(FEATURES, { home, environment }),
     print: createPrinter({
       json: json === true,
       quiet: quiet === true,

@@ -26,7 +26,8 @@ interface ConversationEnd {
 /** How much of the last exchange is shown again on return. */
 const MAX_RECALLED_LENGTH = 2_000;
 
-const OTHER_REQUEST = "The pending request changed while you were typing. Nothing was decided; look again.";
+const OTHER_REQUEST =
+  "The pending request changed while you were typing. No decision was recorded; review it again.";
 
 /** What a conversation needs from the program around it. */
 interface ChatProgram {

@@ -34,6 +34,7 @@ test("a demo takes no other home", async () => {
     options: { home: "/home/ann" },
     environment: {},
     toolNames: [],
+    agentFolders: async () => [],
     print,
   };
   await expect(demo(given, [])).rejects.toMatchObject({

@@ -7,7 +7,7 @@ import { shorten } from "../terminal/text.ts";
 const MAX_CALL_LENGTH = 600;
 const MAX_REQUEST_LENGTH = 100;
 
-/** Rewrites commands to work as typed. Text by others is left as it is. */
+/** Rewrites commands to work as typed. Text from others is left as it is. */
 type Advice = (text: string) => string;
 
 /** A request as a chat shows it, and what to type. It may come from a relay step or a worker. */

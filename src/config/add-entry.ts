@@ -60,7 +60,7 @@ function taken(section: NewEntry["section"], name: string): CortexError {
 function tooLarge(section: NewEntry["section"], name: string): CortexError {
   return new CortexError(
     "config_invalid",
-    `With ${section}.${name}, cortex.json would exceed ${MAX_FILE_BYTES} bytes`,
+    `Adding ${section}.${name} would make cortex.json larger than ${MAX_FILE_BYTES} bytes`,
     { hint: "Move long texts to separate files, such as SOUL.md in the workspace." },
   );
 }

@@ -81,7 +81,7 @@ export const agentEntrySchema = z
     skills: texts("Names of its skills; * matches any characters.").default(["*"]),
     pluginDirs: texts("Plugin folders, relative to the home.").default([]),
     foreign: texts(
-      "Folders with documents by others, relative to its workspace; their text is untrusted.",
+      "Folders with documents from others, relative to its workspace; their text is untrusted.",
     ).default(["inbox", "downloads"]),
     queueMode: queueMode("Queue mode while the agent is busy; overrides broker.queue.").exactOptional(),
     limits: limits.prefault({}),

@@ -111,7 +111,7 @@ async function bytesOf(path: string): Promise<Buffer | undefined> {
 
 function stillEdited(path: string, draft: string): CortexError {
   return new CortexError("state_conflict", `Another process is changing ${path}`, {
-    hint: `Try again. If no other process is running, one was killed while writing: remove ${draft}.`,
+    hint: `Retry. If no other Cortex process is running, delete ${draft}, left behind by a killed process.`,
   });
 }
 

@@ -10,7 +10,7 @@ import type { Ports } from "../feature/ports.ts";
 import { answeredMessage, type Stamp } from "../model/stamp.ts";
 import type { ToolContext } from "../model/tool.ts";
 import type { NewDelivery, QueueItem, Store } from "../store/store.ts";
-import { isByOthers, narrowedBy } from "../turns/setup.ts";
+import { isByOthers, isByPeople, narrowedBy } from "../turns/setup.ts";
 import { type Kin, readKin } from "./kin.ts";
 import { onBehalf } from "./narrowing.ts";
 
@@ -21,6 +21,8 @@ export interface Caller {
   readonly items: readonly QueueItem[];
   /** Whether anyone but the owner wrote any of the messages. */
   readonly isByOthers: boolean;
+  /** Whether the others are people, or programs that pass on the text of people. */
+  readonly isByPeople: boolean;
   /** The narrowing of a message sent on behalf of the turn's sender. Undefined: none. */
   readonly behalf: Json | undefined;
 }
@@ -32,7 +34,7 @@ export async function readCaller(context: ToolContext, store: Store): Promise<Ca
   ]);
   const byOthers = isByOthers(items);
   const behalf = onBehalf(narrowedBy(items), byOthers, context.delegable);
-  return { context, kin, items, isByOthers: byOthers, behalf };
+  return { context, kin, items, isByOthers: byOthers, isByPeople: isByPeople(items), behalf };
 }
 
 export function stampFor(kind: Stamp["kind"], { context }: Pick<Caller, "context">): Stamp {

@@ -95,6 +95,13 @@ export async function areRelated(
   return (await sessions.ancestors(session)).some(({ key }) => key === self.key);
 }
 
+/** Other people's conversations reach no session but those that were opened from them, and those that opened them. */
+export function sessionForeign(key: SessionKey, alternative: string): CortexError {
+  return new CortexError("tool_input_invalid", `Session ${key} was not opened from this conversation`, {
+    hint: `This conversation includes people other than the owner, so it may only use its own workers. ${alternative}`,
+  });
+}
+
 /** The worker that was opened last, else the main session. */
 async function sessionOfAgent(
   agent: AgentId,

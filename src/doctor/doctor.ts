@@ -3,7 +3,7 @@
  * `request`.
  */
 import type { Feature } from "../feature/feature.ts";
-import { FEATURES, toolNamesOf } from "../runtime/features.ts";
+import { agentFoldersOf, FEATURES, toolNamesOf } from "../runtime/features.ts";
 import { type Check, checkView, ok, warn, worst } from "../feature/check.ts";
 import { checkConfig } from "./check-config.ts";
 import { checkDependencies } from "./check-dependencies.ts";
@@ -50,7 +50,15 @@ export async function examine(parts: DoctorOptions): Promise<Diagnosis> {
   const rest = machine.some(({ name, stopsStart }) => name === "home" && stopsStart)
     ? []
     : await Promise.all([
-        checkConfig({ home, environment, features, toolNames: toolNamesOf(features), request, isServed }),
+        checkConfig({
+          home,
+          environment,
+          features,
+          toolNames: toolNamesOf(features),
+          agentFolders: () => agentFoldersOf(features, { home, environment }),
+          request,
+          isServed,
+        }),
         checkStore(home, nowMs),
         parts.dependencies === true ? checkDependencies({ environment }) : [],
       ]);

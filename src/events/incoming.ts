@@ -13,6 +13,7 @@ import {
   TIMER_ADAPTER,
   WEBHOOK_ADAPTER,
 } from "../model/event.ts";
+import { isJsonObject } from "../model/json.ts";
 import { present } from "../model/present.ts";
 import { allows, type Caller, mayIngest, OWNER_CALLER, scopeMissing } from "../model/scopes.ts";
 import type { NewEvent } from "../store/store.ts";
@@ -59,7 +60,14 @@ export function toForeignEvent(incoming: Incoming, caller: Caller = OWNER_CALLER
     throw scopeMissing(caller, `ingest:${isNamed ? channel : adapter}`);
   if (!isGranted && isOwnAdapter(adapter)) throw adapterReserved(adapter);
   if (!isGranted && isOwnAdapter(channel)) throw channelOwn(channel);
-  return toOwnEvent({ ...incoming, ...present({ token: caller.token }) });
+  return toOwnEvent({ ...incoming, ...webhookOf(incoming), ...present({ token: caller.token }) });
+}
+
+/** Whose a webhook's event is and what hooks filter by, from its adapter: a token is for one webhook. */
+function webhookOf({ adapter, metadata }: Incoming): Partial<Incoming> {
+  const [kind, name] = adapter.split(":", 2);
+  if (kind !== WEBHOOK_ADAPTER || name === undefined) return {};
+  return { sender: name, metadata: { ...(isJsonObject(metadata) ? metadata : {}), webhook: name } };
 }
 
 /** The event of a message that the owner sends, on a channel that they name. */

@@ -1,3 +1,4 @@
+import type { AgentFolder } from "../personas/plugin-pins.ts";
 import type { Printer } from "../terminal/print.ts";
 
 /** A parsed command line. */
@@ -12,6 +13,8 @@ export interface Invocation {
   readonly print: Printer;
   /** The names of all tools that an agent can have. */
   readonly toolNames: readonly string[];
+  /** The folders of all features in which agents work. */
+  readonly agentFolders: () => Promise<readonly AgentFolder[]>;
 }
 
 /** Runs a command. Undefined: done. False: failed. A number: the exit code. It has printed why. */

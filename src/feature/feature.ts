@@ -8,11 +8,13 @@ import type { Agent } from "../agents/agent.ts";
 import type { ChannelModule } from "../channels/channel.ts";
 import type { Outlet } from "../channels/outlet.ts";
 import type { Config } from "../config/config.ts";
+import type { Flags } from "../config/overrides.ts";
 import type { Setting } from "../config/configured.ts";
 import type { ChatCommands } from "../intake/chat-commands.ts";
 import type { Direction } from "../model/event.ts";
 import type { Json } from "../model/json.ts";
 import type { Profile } from "../model/profile.ts";
+import type { AgentFolder } from "../personas/plugin-pins.ts";
 import type { Tool, ToolResult } from "../model/tool.ts";
 import type { Situation, WorkerWork } from "../turns/turn-ports.ts";
 import type { Check } from "./check.ts";
@@ -42,6 +44,8 @@ export interface Feature {
   readonly tools?: (ports: () => Ports, config: () => Config) => Promise<readonly Tool[]>;
   /** What the server answers for it. */
   readonly routes?: () => Promise<RouteTable>;
+  /** Folders in which agents work for it, beside their workspaces. */
+  readonly agentFolders?: (home: AgentHome) => Promise<readonly AgentFolder[]>;
   /** What `cortex doctor` says about it on a valid configuration. Nothing to report: no checks. */
   readonly check?: (home: CheckedHome) => Promise<readonly Check[]>;
   /** The chat channel of its name. */
@@ -58,12 +62,19 @@ export interface StarterFiles {
   readonly summary: string;
 }
 
+/** A home, with the flags of its server. */
+export interface AgentHome extends Pick<CheckedHome, "home" | "environment"> {
+  readonly flags?: Flags;
+}
+
 /** A home that the doctor looks at, with or without a server on it. */
 export interface CheckedHome {
   readonly home: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** The names of all tools of all features. */
   readonly toolNames: readonly string[];
+  /** The folders of all features in which agents work. Undefined: not asked for. */
+  readonly agentFolders?: (() => Promise<readonly AgentFolder[]>) | undefined;
 }
 
 /** A feature at work in a running Cortex. */

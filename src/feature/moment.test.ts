@@ -15,6 +15,7 @@ function read(since?: string): number | undefined {
     options: { since },
     environment: {},
     toolNames: [],
+    agentFolders: async () => [],
     print,
   };
   return momentOf(given, "since", NOW_MS);

@@ -8,6 +8,7 @@ import type { AcceptedEvent, ReadTogether, Received } from "../intake/accept-eve
 import type { Intake } from "../intake/intake.ts";
 import type { EventId } from "../model/ids.ts";
 import type { Profile } from "../model/profile.ts";
+import type { AgentFolder } from "../personas/plugin-pins.ts";
 import type { FileState } from "../store/store.ts";
 import type { Apis, Cortex } from "./cortex.ts";
 import type { Live } from "./live.ts";
@@ -23,6 +24,8 @@ export interface Ports extends Intake {
   readonly apis: Apis;
   /** The names of all tools of all features. */
   readonly toolNames: readonly string[];
+  /** The folders of all features in which agents work. */
+  readonly agentFolders: () => Promise<readonly AgentFolder[]>;
   /** The names of the channels that can send. */
   readonly channels: () => readonly string[];
   /** The backend of a profile, in this process. */

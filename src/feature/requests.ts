@@ -30,7 +30,7 @@ export const place = z.strictObject({
 });
 
 const limit = z.coerce.number().int().min(1).max(MAX_LIMIT).optional();
-const cursor = z.string().min(1).optional().describe("`next` of the previous page.");
+const cursor = z.string().min(1).optional().describe("`next` from the previous page.");
 
 export const PageQuery = z.strictObject({ limit, cursor });
 export const TurnsQuery = z.strictObject({

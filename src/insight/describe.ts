@@ -7,6 +7,7 @@ import { ACTIVE_PROFILE } from "../model/profile.ts";
 import { type ExplainedPermission, explainPermissions, explainPersona } from "../personas/explain.ts";
 import { readIdentityFiles } from "../personas/identity-files.ts";
 import { lookUp, personaUnknown } from "../personas/lookup.ts";
+import type { PluginTrust } from "../personas/plugin-pins.ts";
 import { readSkills } from "../personas/skills.ts";
 import { findMainSession } from "../routing/resolve.ts";
 import type { ModelChoice } from "../config/choose-model.ts";
@@ -17,6 +18,7 @@ interface DescribedHome {
   readonly home: string;
   readonly config: Config;
   /** The model of the profile `__active__`. */
+  readonly agentFolders?: PluginTrust["agentFolders"];
   readonly model: ModelChoice;
   readonly environment?: Readonly<Record<string, string | undefined>>;
 }
@@ -26,13 +28,20 @@ export type PersonaDetails = ReturnType<typeof describePersona>;
 
 /** Throws `agent_unknown`. */
 export async function describeAgent(id: string, parts: DescribedHome) {
-  const { home, config, model, environment = process.env } = parts;
+  const { home, config, agentFolders, model, environment = process.env } = parts;
   const setup = lookUp(config, id as AgentId, config.agents[id as AgentId]?.persona ?? ("" as PersonaId));
   const { agent, persona } = setup;
   const { workspace } = agent;
   const [files, { skills, problems }, isMade, bubblewrap] = await Promise.all([
     identityFiles(workspace),
-    readSkills({ workspace, home, config, pluginDirs: agent.pluginDirs, patterns: agent.skills }),
+    readSkills({
+      workspace,
+      home,
+      config,
+      agentFolders,
+      pluginDirs: agent.pluginDirs,
+      patterns: agent.skills,
+    }),
     sizeOf(workspace),
     findBubblewrap(environment),
   ]);

@@ -212,7 +212,7 @@ function nothingFound(id: string): CortexError {
     "event_unknown",
     `Unknown event, turn, delivery or queue item "${id.slice(0, 80)}"`,
     {
-      hint: "`cortex events`, `cortex log` and `cortex dead list` show ids, as do GET /api/events and others.",
+      hint: "Find ids with `cortex events`, `cortex log`, `cortex dead list` or GET /api/events.",
     },
   );
 }

@@ -42,7 +42,7 @@ export const MAX_ANSWER_LENGTH = 20_000;
 /**
  * Answers a request, once. Throws as `approvals.answer` of the store does, `approval_forbidden`, and `approval_changed` if
  * the person has seen another request. An approval records the labels of the session, because it does not hold for a
- * session that has got text by others since the request.
+ * session that has got text from others since the request.
  */
 export async function decide(
   id: string,
@@ -77,11 +77,11 @@ export async function onlyOpen(
   if (open.length === 1) return open[0]!.id;
   const what = kind === "approval" ? "approval" : "answer";
   throw open.length === 0
-    ? new CortexError("approval_unknown", `No request in ${session} is waiting for an ${what}`, {
+    ? new CortexError("approval_unknown", `No request for an ${what} is pending in ${session}`, {
         hint: "`cortex approvals` lists pending requests.",
       })
-    : new CortexError("request_invalid", `${open.length} requests in ${session} are waiting for an ${what}`, {
-        hint: `Name one of ${open.map(({ id }) => id).join(", ")}.`,
+    : new CortexError("request_invalid", `${open.length} requests for an ${what} are pending in ${session}`, {
+        hint: `Give the id of one: ${open.map(({ id }) => id).join(", ")}.`,
       });
 }
 
@@ -117,8 +117,8 @@ function bounded(text: string): string {
 function changed({ id, callHash }: Approval, digest: string): CortexError {
   return new CortexError(
     "approval_changed",
-    `Request ${id} has the digest ${callHash}, not ${JSON.stringify(truncate(digest, callHash.length))}`,
-    { hint: `Nothing was decided. Look at it again with \`cortex approvals show ${id}\`.` },
+    `Request ${id} does not match: its digest is ${callHash}, not ${JSON.stringify(truncate(digest, callHash.length))}`,
+    { hint: `No decision was recorded. Review it with \`cortex approvals show ${id}\`.` },
   );
 }
 

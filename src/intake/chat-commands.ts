@@ -1,6 +1,7 @@
 /** Commands that a feature adds to chats, such as `!team status`. */
 import type { EventId } from "../model/ids.ts";
 import type { Json } from "../model/json.ts";
+import type { Caller } from "../model/scopes.ts";
 import type { SessionKey } from "../model/session-key.ts";
 
 export interface ChatCommands {
@@ -18,6 +19,8 @@ export interface ChatOrigin {
   readonly session: SessionKey;
   /** The message that holds it. */
   readonly event: EventId;
+  /** Default: the owner. */
+  readonly caller?: Caller | undefined;
   readonly profile?: string | undefined;
   /** Where the answer to the message would be delivered. */
   readonly delivery?: Json | undefined;

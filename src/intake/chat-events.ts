@@ -106,7 +106,7 @@ async function openQuestion(
         hint: "Send your text as a normal message.",
       })
     : new CortexError("request_invalid", `${open.length} questions are pending here`, {
-        hint: `Name one of ${open.map((request) => request.id).join(", ")}, or reply to its message.`,
+        hint: `Give the id of one: ${open.map((request) => request.id).join(", ")}, or reply to its message.`,
       });
 }
 

@@ -124,8 +124,8 @@ async function replyTo(
 ): Promise<Replied> {
   const { session } = target;
   if (typed.kind === "feature") {
-    const { profile, delivery } = message;
-    return { reply: await typed.command({ session, event, profile, delivery }), session };
+    const { caller, profile, delivery } = message;
+    return { reply: await typed.command({ session, event, caller, profile, delivery }), session };
   }
   const place = { target, channel: channelOf(message) };
   return carryOut(typed.command, place, { intake, answerer: answererOf(message), event });

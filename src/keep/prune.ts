@@ -95,13 +95,9 @@ function checkRoom(path: string): void {
   const { bavail, bsize } = statfsSync(path);
   if (bavail * bsize >= needed) return;
   const size = Math.ceil(needed / 1024 / 1024);
-  throw new CortexError(
-    "store_full",
-    `Not enough disk space to prune: it needs ${size} MiB next to ${path} before it frees any`,
-    {
-      hint: "Free up that much space, then prune again. Nothing was changed.",
-    },
-  );
+  throw new CortexError("store_full", `Not enough disk space to prune: ${size} MiB needed next to ${path}`, {
+    hint: "Nothing was changed. Free that much space, then run `cortex prune` again.",
+  });
 }
 
 function rewrite(path: string): boolean {

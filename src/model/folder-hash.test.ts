@@ -97,13 +97,17 @@ test("names cannot be chosen so that two folders look the same", async () => {
   expect((await sha256OfFolder(one.path)).sha256).not.toBe((await sha256OfFolder(two.path)).sha256);
 });
 
-test("the folder's own .git does not count, and others do", async () => {
+test("the folder's own .git does not count, and others and a file of that name do", async () => {
   using folder = temporaryFolder();
   write(folder.path, ".git/index");
   write(folder.path, "a/.git/index");
   expect((await sha256OfFolder(folder.path)).files.map((line) => line.split(" ")[2])).toEqual([
     "a/.git/index",
   ]);
+  using worktree = temporaryFolder();
+  write(worktree.path, ".git", "gitdir: x");
+  symlinkSync(".git", join(worktree.path, "link"));
+  expect((await sha256OfFolder(worktree.path)).files).toHaveLength(2);
 });
 
 test.each<readonly [string, (folder: string) => void, string]>([
@@ -121,6 +125,23 @@ test.each<readonly [string, (folder: string) => void, string]>([
       symlinkSync("sub/up/..", join(folder, "out"));
     },
     "out is a symbolic link out of",
+  ],
+  [
+    "a link to a file in its .git",
+    (folder) => {
+      write(folder, ".git/run.sh");
+      symlinkSync(".git/run.sh", join(folder, "run.sh"));
+    },
+    "run.sh is a symbolic link into its .git",
+  ],
+  [
+    "a link to its .git through another folder",
+    (folder) => {
+      write(folder, ".git/index");
+      mkdirSync(join(folder, "sub"));
+      symlinkSync("../.git", join(folder, "sub", "l"));
+    },
+    "sub/l is a symbolic link into its .git",
   ],
   ["a pipe", (folder) => execFileSync("mkfifo", [join(folder, "p")]), "p is neither a file nor a folder"],
 ])("a folder with %s has no hash", async (_, spoil, why) => {

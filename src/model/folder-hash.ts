@@ -2,8 +2,8 @@
  * One hash of everything in a folder, for programs of others that may only run as they were when the owner accepted them.
  *
  * A file counts with its path, its content and whether it is executable; a link with its path and target. A link must stay
- * inside the folder, so nothing that the folder refers to can change without its hash. The folder's own `.git` is left out:
- * git rewrites it when it only looks.
+ * inside the folder, so nothing that the folder refers to can change without its hash. The folder's own `.git` is left out if
+ * it is a folder, because git rewrites it when it only looks; so no link may lead into it.
  */
 import { createHash } from "node:crypto";
 import { type BigIntStats, constants } from "node:fs";
@@ -46,7 +46,10 @@ interface HashedFolder {
 
 export const MAX_KEPT_FOLDERS = 500;
 
-/** Hashes folders repeatedly: as long as no file's status has changed, none is read. */
+/**
+ * Hashes folders repeatedly: as long as no file's status has changed, none is read. A program that has mapped a file into
+ * its memory can change it without changing its status.
+ */
 export class FolderHashes {
   readonly #known = new Map<string, HashedFolder>();
 
@@ -93,6 +96,12 @@ export function hasFile(files: FolderHash["files"], path: string): boolean {
   return files.some((line) => pathOf(line) === path);
 }
 
+/** Whether a listing has a file of this path and with this content. A link is none. */
+export function hasContent(files: FolderHash["files"], path: string, content: Uint8Array): boolean {
+  const sha256 = createHash("sha256").update(content).digest("hex");
+  return files.includes(`file ${sha256} ${path}`) || files.includes(`program ${sha256} ${path}`);
+}
+
 export function hashOfFiles(files: FolderHash["files"]): string {
   return createHash("sha256").update(JSON.stringify(files)).digest("hex");
 }
@@ -121,6 +130,9 @@ async function hashFolder(root: string, known: HashedFolder | undefined): Promis
   return { files, hash: { sha256: hashOfFiles(lines), files: lines } };
 }
 
+/** Not hashed in the root, as a folder. */
+const GIT = ".git";
+
 /** Files and links by their path in the folder. */
 async function listFolder(root: string): Promise<Map<string, BigIntStats>> {
   const found = new Map<string, BigIntStats>();
@@ -130,7 +142,7 @@ async function listFolder(root: string): Promise<Map<string, BigIntStats>> {
     if (depth > MAX_HASHED_DEPTH) throw unhashable(root, `it is more than ${MAX_HASHED_DEPTH} folders deep`);
     const next: string[] = [];
     for (const folder of level) {
-      const names = (await readdir(join(root, folder))).filter((name) => folder !== "" || name !== ".git");
+      const names = await readdir(join(root, folder));
       entries += names.length;
       if (entries > MAX_HASHED_ENTRIES)
         throw unhashable(root, `it has more than ${MAX_HASHED_ENTRIES} files and folders`);
@@ -138,6 +150,7 @@ async function listFolder(root: string): Promise<Map<string, BigIntStats>> {
       const stats = await Promise.all(paths.map((path) => lstat(join(root, path), { bigint: true })));
       for (const [at, path] of paths.entries()) {
         const each = stats[at]!;
+        if (path === GIT && each.isDirectory()) continue;
         if (path.includes("\uFFFD")) throw unhashable(root, `a name in it is not valid UTF-8: ${path}`);
         if (each.isDirectory()) next.push(path);
         else if (each.isFile() || each.isSymbolicLink()) found.set(path, each);
@@ -156,8 +169,8 @@ async function hashFile(root: string, path: string, stats: BigIntStats): Promise
   const readAtMs = Date.now();
   const place = join(root, path);
   if (stats.isSymbolicLink()) {
-    if (!(await staysInside(root, place)))
-      throw unhashable(root, `${path} is a symbolic link out of the folder, or to nothing`);
+    const wrong = await whyNotFollowed(root, place);
+    if (wrong !== undefined) throw unhashable(root, `${path} is a symbolic link ${wrong}`);
     const target = createHash("sha256").update(await readlink(place));
     return { stats, readAtMs, line: `link ${target.digest("hex")} ${path}` };
   }
@@ -179,13 +192,21 @@ async function hashFile(root: string, path: string, stats: BigIntStats): Promise
 
 const ANYONE_RUNS = 0o111n;
 
-async function staysInside(root: string, link: string): Promise<boolean> {
+async function whyNotFollowed(root: string, link: string): Promise<string | undefined> {
   try {
     const target = await realpath(link);
-    return target === root || target.startsWith(root.endsWith(sep) ? root : root + sep);
+    if (!isWithin(target, root)) return OUTSIDE;
+    const git = join(root, GIT);
+    return isWithin(target, git) && (await lstat(git)).isDirectory() ? `into its ${GIT}` : undefined;
   } catch {
-    return false; // it leads to nothing
+    return OUTSIDE; // it leads to nothing
   }
+}
+
+const OUTSIDE = "out of the folder, or to nothing";
+
+function isWithin(path: string, folder: string): boolean {
+  return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
 }
 
 /** The status of a link says nothing about where its target leads by now. */

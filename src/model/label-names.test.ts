@@ -10,7 +10,7 @@ test("labels are named, with whom they concern where that is known", () => {
   expect(labelNames({})).toEqual([]);
 });
 
-test("only text by others that came since counts as gained", () => {
+test("only text from others that came since counts as gained", () => {
   const before = ["untrusted: web"];
   expect(gainedUntrusted(before, ["untrusted: web", "private", "untrusted: mail"])).toEqual([
     "untrusted: mail",

@@ -16,7 +16,7 @@ function namesOf(name: string, held: unknown): string[] {
   );
 }
 
-/** The labels that came since, of text by others. */
+/** The labels that came since, of text from others. */
 export function gainedUntrusted(before: readonly string[], now: readonly string[]): string[] {
   return now.filter((label) => /^untrusted\b/.test(label) && !before.includes(label));
 }

@@ -75,8 +75,9 @@ export function renderOptions(options: readonly string[] = []): string[] {
 }
 
 /**
- * A call with everything that a person must know to decide about it. Text by others is marked on every line: `│` where a
- * line of it begins, `┊` where it is only wrapped. So none of it can pass for a line of ours, and no two calls read alike.
+ * A call with everything that a person must know to decide about it. Text from others is marked on every line: `│` where
+ * a line of it begins, `┊` where it is only wrapped. So none of it can pass for a line of ours, and no two calls read
+ * alike.
  */
 export function renderCall(request: Request, { digest, max = Infinity, seeAll }: Showing): string {
   const {

@@ -1,5 +1,5 @@
 /**
- * Shows text by others so that a person sees all of it. What is invisible, moves the cursor or reverses the order of
+ * Shows text from others so that a person sees all of it. What is invisible, moves the cursor or reverses the order of
  * characters becomes an escape such as `\u{202E}`. Nothing is removed, and no two texts are shown alike.
  */
 import { domainToASCII } from "node:url";

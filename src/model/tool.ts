@@ -43,7 +43,7 @@ export interface Tool {
   readonly tells?: true;
   /** Why every call needs an approval, whatever the permissions. Absent: it does not. */
   readonly asks?: string;
-  /** The same, only in a session with text by others than the owner. Undefined: this call does not need one. */
+  /** The same, only in a session with text from anyone but the owner. Undefined: this call does not need one. */
   readonly asksForOthers?:
     | string
     | ((params: Json, context: ToolContext) => Promise<string | undefined>)
@@ -87,8 +87,8 @@ export interface ToolContext {
   /** Folders whose files belong to people, apart from those that are known by name: see `control-file.ts`. */
   readonly peoples?: readonly string[];
   /**
-   * In a session with text by others: the files of people that the call may change, as a person has agreed. Absent: the
-   * session is the owner's alone, and it may change any.
+   * In a session with text from others: the files of people that the call may change, as a person has agreed. Absent:
+   * the session is the owner's alone, and it may change any.
    */
   readonly agreed?: readonly FileDigest[] | undefined;
   /** The permissions of this turn. The call of this tool is already allowed. */

@@ -37,7 +37,9 @@ async function checkNothingLeft(id: string, principals: readonly Principal[], st
   );
   if (left?.["count"] === 0) return;
   throw new CortexError("state_conflict", `Some messages of "${id}" are still being answered or delivered`, {
-    hint: "They are a guest now. Forget them again in a moment; `cortex runs` and `cortex status` show what is in progress.",
+    hint:
+      `The person is a guest now. Run \`cortex people forget ${id}\` again in a minute; ` +
+      "`cortex runs` and `cortex status` show what is in progress.",
   });
 }
 

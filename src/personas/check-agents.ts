@@ -11,6 +11,7 @@ import { matches } from "../model/permissions.ts";
 import { ACTIVE_PROFILE } from "../model/profile.ts";
 import { TOOL_ALIASES } from "../model/tool-aliases.ts";
 import { readIdentityFiles } from "./identity-files.ts";
+import type { PluginTrust } from "./plugin-pins.ts";
 import { readSkills } from "./skills.ts";
 import { isSet } from "../config/unset-variables.ts";
 
@@ -31,6 +32,7 @@ interface AgentCheck {
   readonly variable: (name: string) => string | undefined;
   /** The names of all tools that an agent can have. */
   readonly toolNames: readonly string[];
+  readonly agentFolders?: PluginTrust["agentFolders"];
 }
 
 /** All agents, all personas and all types of sub-agents; errors first. */
@@ -47,7 +49,7 @@ export async function checkAgents(parts: AgentCheck): Promise<Finding[]> {
 }
 
 async function checkAgent(id: AgentId, parts: AgentCheck): Promise<Finding[]> {
-  const { home, config } = parts;
+  const { home, config, agentFolders } = parts;
   const agent = config.agents[id]!;
   const { workspace } = agent;
   const at = `agents.${id}`;
@@ -60,7 +62,14 @@ async function checkAgent(id: AgentId, parts: AgentCheck): Promise<Finding[]> {
       isNamed ? "It is created when the agent first runs." : undefined,
     ),
     readIdentityFiles(workspace),
-    readSkills({ workspace, home, config, pluginDirs: agent.pluginDirs, patterns: agent.skills }),
+    readSkills({
+      workspace,
+      home,
+      config,
+      agentFolders,
+      pluginDirs: agent.pluginDirs,
+      patterns: agent.skills,
+    }),
   ]);
   return [
     ...folders,

@@ -19,6 +19,7 @@ import {
   type FolderHash,
   FolderHashes,
   hashOfFiles,
+  sha256OfFolder,
 } from "../model/folder-hash.ts";
 import { type FileRead, readInside } from "./read-inside.ts";
 
@@ -37,10 +38,15 @@ const Lock = z.strictObject({ version: z.literal(1), plugins: z.record(z.string(
 
 export type Pin = z.output<typeof Pin>;
 
+/** A folder in which agents work, and the setting that makes it one. */
+export type AgentFolder = readonly [setting: string, path: string];
+
 /** What decides whether a plugin may be used. */
 export interface PluginTrust {
   readonly home: string;
   readonly config: Pick<Config, "agents" | "personas" | "channels">;
+  /** Folders in which agents work beside their workspaces and roots, such as the projects of a team. */
+  readonly agentFolders?: (() => Promise<readonly AgentFolder[]>) | undefined;
   /** Gets a line for each plugin that is pinned. Absent: none is pinned. */
   readonly log?: (line: string) => void;
 }
@@ -70,12 +76,24 @@ export function pluginFolder(name: string, home: string): string {
 
 const hashes = new FolderHashes();
 
-/** Throws `file_unsafe` where the folder has no hash, `config_invalid` where the lock file is no such file. */
-export async function statePin(folder: string, { home, config }: PluginTrust): Promise<PinState> {
-  const [pins, hash] = await Promise.all([readPins(home), hashes.of(folder)]);
-  const pin = pins.get(pluginName(folder, home));
+/**
+ * Throws `file_unsafe` where the folder has no hash, `config_invalid` where the lock file is no such file. With `readsAll`,
+ * every file is read, even if its status is the same as before.
+ */
+export async function statePin(
+  folder: string,
+  trust: PluginTrust,
+  { readsAll = false } = {},
+): Promise<PinState> {
+  const { home } = trust;
+  const name = lockableName(folder, home);
+  const [pins, hash] = await Promise.all([
+    readPins(home),
+    readsAll ? sha256OfFolder(folder) : hashes.of(folder),
+  ]);
+  const pin = pins.get(name);
   if (pin === undefined) {
-    const to = await exposedTo(folder, home, config);
+    const to = await exposedTo(folder, trust);
     return to === undefined ? { kind: "new", hash } : { kind: "exposed", hash, to };
   }
   if (pin.sha256 === hash.sha256) return { kind: "pinned", hash, pin };
@@ -88,14 +106,26 @@ export async function pinPlugin(
   hash: FolderHash,
   { home, by, nowMs }: { readonly home: string; readonly by: Pin["by"]; readonly nowMs: number },
 ): Promise<void> {
+  const name = lockableName(folder, home);
   const pin = { sha256: hash.sha256, pinnedAt: new Date(nowMs).toISOString(), by, files: [...hash.files] };
   await rewriteFile(join(configFolder(home), LOCK_FILE), async () => {
-    const pins = [...(await readPins(home)), [pluginName(folder, home), pin] as const];
+    const pins = [...(await readPins(home)), [name, pin] as const];
     const sorted = [...new Map(pins)].toSorted(([a], [b]) => (a < b ? -1 : 1));
     const text = `${JSON.stringify({ version: 1, plugins: Object.fromEntries(sorted) }, null, 2)}\n`;
     if (text.length > MAX_LOCK_LENGTH)
       throw lockInvalid(home, `it would have more than ${MAX_LOCK_LENGTH} characters`);
     return { text, result: undefined };
+  });
+}
+
+/** Names that objects have already, which are lost when JSON is read or checked. */
+const RESERVED_NAMES = new Set(["__proto__", "constructor", "prototype"]);
+
+function lockableName(folder: string, home: string): string {
+  const name = pluginName(folder, home);
+  if (!RESERVED_NAMES.has(name)) return name;
+  throw new CortexError("file_unsafe", `Refusing to use the plugin ${name}: its name is reserved`, {
+    hint: "Rename the folder.",
   });
 }
 
@@ -142,10 +172,9 @@ function lockInvalid(home: string, why: string, cause?: unknown): CortexError {
 /** The setting of a folder in which an agent, or who sends files to one, may write into the plugin. */
 async function exposedTo(
   folder: string,
-  home: string,
-  { agents, personas, channels }: PluginTrust["config"],
+  { home, config: { agents, personas, channels }, agentFolders }: PluginTrust,
 ): Promise<string | undefined> {
-  const places: readonly (readonly [setting: string, path: string])[] = [
+  const places: readonly AgentFolder[] = [
     ...Object.entries(agents).map(([id, { workspace }]) => [`agents.${id}.workspace`, workspace] as const),
     ...Object.entries(personas).flatMap(([id, { permissions }]) =>
       permissions.roots.map((root) => [`personas.${id}.permissions.roots`, root] as const),
@@ -156,6 +185,7 @@ async function exposedTo(
     ...Object.entries(channels.files).map(
       ([id, watched]) => [`channels.files.${id}.folder`, watched.folder] as const,
     ),
+    ...((await agentFolders?.()) ?? []),
     ...WRITTEN.map((name) => [`the home's ${name}`, join(home, name)] as const),
   ];
   const plugin = await realpath(folder);

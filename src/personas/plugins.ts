@@ -84,7 +84,7 @@ async function whyNoFolder(folder: string): Promise<string | undefined> {
 
 async function withManifest(folder: string): Promise<Plugin> {
   const skills = join(folder, "skills");
-  const [names, hooks] = await Promise.all([foldersIn(skills), readInside(HOOKS_FILE, folder, 1)]);
+  const [names, hooks] = await Promise.all([pinnedFoldersIn(skills), readInside(HOOKS_FILE, folder, 1)]);
   return {
     folder,
     hasHooks: hooks.kind !== "absent",
@@ -105,11 +105,16 @@ async function findSkillFolders(root: string): Promise<string[]> {
       const file = relative(root, join(folder, SKILL_FILE));
       if ((await readInside(file, root, 1)).kind !== "absent") found.push(folder);
       else if (depth < MAX_SKILL_DEPTH)
-        next.push(...(await foldersIn(folder)).map((name) => join(folder, name)));
+        next.push(...(await pinnedFoldersIn(folder)).map((name) => join(folder, name)));
     }
     level = next;
   }
   return found;
+}
+
+/** The content of a plugin's own `.git` is not pinned. Links cannot give it another name. */
+async function pinnedFoldersIn(folder: string): Promise<string[]> {
+  return (await foldersIn(folder)).filter((name) => name !== ".git");
 }
 
 function hasName(text: string): boolean {

@@ -1,6 +1,16 @@
-import { mkdirSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { dirname, join } from "node:path";
-import { expect, test } from "vitest";
+import { afterEach, expect, test, vi } from "vitest";
 
 import { loadConfig } from "../config/read.ts";
 import { temporaryFolder } from "../../test/support/temporary.ts";
@@ -35,6 +45,34 @@ function homeWithPlugins(cortex: unknown = {}) {
     looking: { home, config },
     using: { home, config, log: (line: string) => void log.push(line) },
     [Symbol.dispose]: () => temporary[Symbol.dispose](),
+  };
+}
+
+/** Longer than a file can change and keep its time. */
+const A_WHILE_MS = 60_000;
+
+afterEach(() => void vi.useRealTimers());
+
+/** A program that has a file in its memory, and has just written it: its further writes are not seen in the file's times. */
+async function mapFile(path: string) {
+  const program = `
+import mmap, sys
+with open(sys.argv[1], 'r+b') as file:
+    memory = mmap.mmap(file.fileno(), 0)
+memory[0:1] = memory[0:1]
+print('mapped', flush=True)
+for line in sys.stdin:
+    memory[:] = line.rstrip('\\n').encode()
+    print('written', flush=True)
+`;
+  const child = spawn("python3", ["-c", program, path], { stdio: ["pipe", "pipe", "inherit"] });
+  await once(child.stdout, "data");
+  return {
+    async write(text: string) {
+      child.stdin.write(`${text}\n`);
+      await once(child.stdout, "data");
+    },
+    [Symbol.dispose]: () => void child.kill("SIGKILL"),
   };
 }
 
@@ -95,12 +133,81 @@ test("calls wait for a plugin that had hooks, even if the hooks are what is gone
   ]);
 });
 
+test.each<readonly [string, (folder: string) => void]>([
+  ["whose folder is gone", (folder) => rmSync(folder, { recursive: true })],
+  [
+    "whose folder is a file by now",
+    (folder) => (rmSync(folder, { recursive: true }), writeFileSync(folder, "")),
+  ],
+])("calls wait for a plugin with hooks %s", async (_, change) => {
+  using given = homeWithPlugins();
+  await trustedPlugins([given.a, given.b], given.using);
+  for (const folder of [given.a, given.b]) change(folder);
+  const { problems, lostGuards } = await trustedPlugins([given.a, given.b], given.using);
+  expect(lostGuards).toMatchObject([
+    {
+      code: "plugin_unpinned",
+      message: "The plugin plugins/a is pinned, and its folder is missing",
+      hint: "Restore it, or remove it from pluginDirs.",
+    },
+  ]);
+  expect(problems.map(({ path }) => path)).toEqual([given.a]); // an empty one is reported with its skills
+});
+
+test.each(["hooks", ".claude-plugin"])("calls wait for a plugin whose %s is a link", async (name) => {
+  using given = homeWithPlugins();
+  renameSync(join(given.a, name), join(given.a, "real"));
+  symlinkSync("real", join(given.a, name));
+  await trustedPlugins([given.a], given.using);
+  given.write("plugins/a/README.md", "changed");
+  expect((await trustedPlugins([given.a], given.using)).lostGuards).toHaveLength(1);
+});
+
+test.each(["__proto__", "constructor", "prototype"])("a plugin called %s is refused", async (name) => {
+  using given = homeWithPlugins();
+  given.write(`${name}/SKILL.md`, "---\nname: x\ndescription: x\n---\n");
+  const folder = join(given.home, name);
+  const { plugins, problems, lostGuards } = await trustedPlugins([folder], given.using);
+  expect([plugins, lostGuards.length]).toEqual([[], 1]);
+  expect(problems).toMatchObject([
+    { problem: `Refusing to use the plugin ${name}: its name is reserved`, hint: "Rename the folder." },
+  ]);
+});
+
+test.each(["plugins/a/.git", "plugins/c/.git"])(
+  "%s holds no skill, because its content is not pinned",
+  async (folder) => {
+    using given = homeWithPlugins();
+    given.write("plugins/c/README.md", "");
+    symlinkSync(".", join(given.a, "skills"));
+    given.write(`${folder}/SKILL.md`, "---\nname: x\ndescription: x\n---\n");
+    const { plugins } = await trustedPlugins([given.a, join(given.home, "plugins/c")], given.using);
+    expect(plugins).toHaveLength(2);
+    expect(plugins.flatMap(({ skillFolders }) => skillFolders)).not.toContainEqual(
+      expect.stringMatching(/\.git$/),
+    );
+  },
+);
+
 test("right before a program runs, a change is found", async () => {
   using given = homeWithPlugins();
   await trustedPlugins([given.a], given.using);
   expect(await whyNotTrusted(given.a, given.using)).toBeUndefined();
   given.write("plugins/a/check.sh", "exit 0");
   expect(await whyNotTrusted(given.a, given.using)).toMatchObject({ code: "plugin_unpinned" });
+});
+
+test("right before a program runs, files are read even if their status is the same", async () => {
+  using given = homeWithPlugins();
+  given.write("plugins/a/check.sh", "exit 0");
+  await trustedPlugins([given.a], given.using);
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + A_WHILE_MS });
+  using mapped = await mapFile(join(given.a, "check.sh"));
+  await trustedPlugins([given.a], given.using);
+  await mapped.write("exit 1");
+  expect(await whyNotTrusted(given.a, given.using)).toMatchObject({
+    message: expect.stringContaining("changed check.sh"),
+  });
 });
 
 test.each([

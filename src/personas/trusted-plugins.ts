@@ -1,9 +1,10 @@
 /** The plugins of an agent that may be used: those that are as they were when they were pinned. */
 import { stat } from "node:fs/promises";
+import { dirname } from "node:path";
 
 import { CortexError } from "../model/errors.ts";
-import { type FolderChanges, hasFile } from "../model/folder-hash.ts";
-import { pinPlugin, type PinState, pluginName, type PluginTrust, statePin } from "./plugin-pins.ts";
+import { type FolderChanges, type FolderHash, hasFile } from "../model/folder-hash.ts";
+import { pinPlugin, type PinState, pluginName, type PluginTrust, readPins, statePin } from "./plugin-pins.ts";
 import {
   findPlugins,
   type FolderProblem,
@@ -16,8 +17,13 @@ import {
 /** How many files are named of each kind of change. */
 export const MAX_NAMED_FILES = 5;
 
+interface TrustedPlugin extends Plugin {
+  /** What it consisted of when it was judged. */
+  readonly files: FolderHash["files"];
+}
+
 interface TrustedPlugins {
-  readonly plugins: readonly Plugin[];
+  readonly plugins: readonly TrustedPlugin[];
   readonly problems: readonly FolderProblem[];
   /** Of these, those with tool hooks, now or when they were pinned: calls that they might deny are not made. */
   readonly lostGuards: readonly CortexError[];
@@ -35,9 +41,10 @@ export async function trustedPlugins(
   for (const folder of named) judged.push(await judge(folder, trust));
   const refused = judged.flatMap((verdict) => (verdict.refusal === undefined ? [] : [verdict]));
   const isRefused = new Set(refused.map(({ folder }) => folder));
+  const files = new Map(judged.map((verdict) => [verdict.folder, verdict.files ?? []]));
   const { plugins, problems } = await findPlugins(named.filter((folder) => !isRefused.has(folder)));
   return {
-    plugins,
+    plugins: plugins.map((plugin) => Object.assign(plugin, { files: files.get(plugin.folder)! })),
     problems: [
       ...listed.slice(MAX_PLUGINS, MAX_PLUGINS + 1).map((path) => {
         const problem = `more than ${MAX_PLUGINS} plugins; the rest is ignored`;
@@ -55,9 +62,12 @@ export async function trustedPlugins(
   };
 }
 
-/** Why a plugin that was loaded may not be used any more. Called right before one of its programs runs. */
+/**
+ * Why a plugin that was loaded may not be used any more. Called right before one of its programs runs, so every file is
+ * read: milliseconds for most plugins.
+ */
 export async function whyNotTrusted(folder: string, trust: PluginTrust): Promise<CortexError | undefined> {
-  return (await judge(folder, trust)).refusal;
+  return (await judge(folder, trust, { readsAll: true })).refusal;
 }
 
 interface Verdict {
@@ -65,21 +75,46 @@ interface Verdict {
   /** Undefined: it may be used. */
   readonly refusal?: CortexError;
   readonly mayGuard: boolean;
+  readonly files?: FolderHash["files"];
 }
 
-async function judge(folder: string, trust: PluginTrust): Promise<Verdict> {
-  if (!(await isFolder(folder))) return { folder, mayGuard: false }; // nothing to load, which is reported as such
+async function judge(
+  folder: string,
+  trust: PluginTrust,
+  options: { readonly readsAll?: boolean } = {},
+): Promise<Verdict> {
   try {
-    const state = await statePin(folder, trust);
+    if (!(await isFolder(folder))) return await judgeMissing(folder, trust);
+    const state = await statePin(folder, trust, options);
     const listings = "pin" in state ? [state.hash.files, state.pin.files] : [state.hash.files];
-    const mayGuard = listings.some((files) => hasFile(files, PLUGIN_FILE) && hasFile(files, HOOKS_FILE));
+    const mayGuard = listings.some(canHaveHooks);
     if (state.kind === "new" && trust.log !== undefined) await pinFirst(folder, state, trust, trust.log);
-    if (state.kind === "pinned" || state.kind === "new") return { folder, mayGuard };
+    if (state.kind === "pinned" || state.kind === "new") return { folder, mayGuard, files: state.hash.files };
     return { folder, mayGuard, refusal: unpinned(pluginName(folder, trust.home), state) };
   } catch (error) {
     if (error instanceof CortexError) return { folder, mayGuard: true, refusal: error }; // it may be a guard
     throw error;
   }
+}
+
+/** Nothing to load, which is reported as such, unless it guarded calls. */
+async function judgeMissing(folder: string, { home }: PluginTrust): Promise<Verdict> {
+  const name = pluginName(folder, home);
+  const pin = (await readPins(home)).get(name);
+  if (pin === undefined || !canHaveHooks(pin.files)) return { folder, mayGuard: false };
+  const refusal = new CortexError(
+    "plugin_unpinned",
+    `The plugin ${name} is pinned, and its folder is missing`,
+    {
+      hint: "Restore it, or remove it from pluginDirs.",
+    },
+  );
+  return { folder, mayGuard: true, refusal };
+}
+
+/** A link to the folder of its manifest or its hooks counts: a listing does not say what is there. */
+export function canHaveHooks(files: FolderHash["files"]): boolean {
+  return [PLUGIN_FILE, HOOKS_FILE].every((file) => hasFile(files, file) || hasFile(files, dirname(file)));
 }
 
 async function pinFirst(

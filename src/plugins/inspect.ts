@@ -6,7 +6,7 @@ import { readConfigured } from "../config/configured.ts";
 import type { CheckedHome } from "../feature/feature.ts";
 import { CortexError } from "../model/errors.ts";
 import type { FolderChanges } from "../model/folder-hash.ts";
-import { pluginFolder, pluginName, readPins, statePin } from "../personas/plugin-pins.ts";
+import { pluginFolder, pluginName, type PluginTrust, readPins, statePin } from "../personas/plugin-pins.ts";
 import { readRelays } from "../relay/templates/read-home.ts";
 
 export interface PluginView {
@@ -27,11 +27,11 @@ export interface PluginView {
   readonly agents: readonly string[];
 }
 
-type Source = Pick<CheckedHome, "home" | "environment" | "toolNames">;
+type Source = Pick<CheckedHome, "home" | "environment" | "toolNames" | "agentFolders">;
 
 /** All that agents name and all that are pinned, by folder. Throws `config_invalid`. */
 export async function inspectPlugins(source: Source): Promise<PluginView[]> {
-  const { home } = source;
+  const { home, agentFolders } = source;
   const [{ config }, pins] = await Promise.all([readConfigured(source), readPins(home)]);
   const users = await usersOf(config, source);
   for (const name of pins.keys())
@@ -41,7 +41,7 @@ export async function inspectPlugins(source: Source): Promise<PluginView[]> {
     folders.map(async (folder): Promise<PluginView> =>
       Object.assign(
         { folder: pluginName(folder, home), agents: users.get(folder)! },
-        await inspect(folder, home, config),
+        await inspect(folder, { home, config, agentFolders }),
       ),
     ),
   );
@@ -58,11 +58,11 @@ const NOTHING: Inspected = {
   problem: null,
 };
 
-async function inspect(folder: string, home: string, config: Config): Promise<Inspected> {
+async function inspect(folder: string, trust: PluginTrust): Promise<Inspected> {
   if ((await stat(folder).catch(() => undefined))?.isDirectory() !== true)
     return { ...NOTHING, problem: "no such folder" };
   try {
-    const found = await statePin(folder, { home, config });
+    const found = await statePin(folder, trust);
     const known = { ...NOTHING, sha256: found.hash.sha256 };
     switch (found.kind) {
       case "new":

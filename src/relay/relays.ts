@@ -3,6 +3,7 @@ import type { Principal } from "../model/principal.ts";
 import type { Label } from "../model/trust.ts";
 import type { ApprovalId, EventId, PersonaId, RelayId, TurnId } from "../model/ids.ts";
 import type { Json } from "../model/json.ts";
+import type { Caller } from "../model/scopes.ts";
 import type { SessionKey } from "../model/session-key.ts";
 import type { RelayRecord, StopReason } from "./record/record.ts";
 import type { ExtraHooks } from "./templates/resolve.ts";
@@ -112,6 +113,8 @@ export interface Relays {
 export interface RelaySender {
   /** Identifies the message: repeating it has no effect. */
   readonly event?: EventId;
+  /** Default: the owner. */
+  readonly caller?: Caller | undefined;
 }
 
 export interface RelaySaid {

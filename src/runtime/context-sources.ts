@@ -36,8 +36,12 @@ export async function describeTurns(
 ): Promise<Pick<ContextInput, "tools" | "window">> {
   const settings = { config: () => config, variable: () => undefined };
   const store = { outbox: { add: async () => {} }, sessions: { get: async () => undefined } };
-  const tools = await createTools({ home: "", settings, store, channels: () => [] }, features, () => {
-    throw new Error("This tool can only be described, not called");
-  });
+  const tools = await createTools(
+    { home: "", settings, store, agentFolders: undefined, channels: () => [] },
+    features,
+    () => {
+      throw new Error("This tool can only be described, not called");
+    },
+  );
   return { tools, window: windowOf };
 }

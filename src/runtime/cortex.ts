@@ -23,7 +23,7 @@ import type { Cortex } from "../feature/cortex.ts";
 import type { Feature } from "../feature/feature.ts";
 import type { Ports } from "../feature/ports.ts";
 import { createBackends, windowOf } from "./backends.ts";
-import { FEATURES, toolNamesOf } from "./features.ts";
+import { agentFoldersOf, FEATURES, toolNamesOf } from "./features.ts";
 import { OpenFeatures } from "./open-features.ts";
 import { recordPersonas } from "./record-personas.ts";
 import { sessionCalls } from "./session-calls.ts";
@@ -253,6 +253,7 @@ function connect(base: Foundation, { sandbox, bounds, open }: Opened): Connected
     live,
     apis: open.apis,
     toolNames: toolNamesOf(features),
+    agentFolders: () => agentFoldersOf(features, { home, environment, flags: base.flags ?? {} }),
     channels: outlets.names,
     agentFor: createBackends({ store, clock, mintId, settings }),
     chats: () => open.chats,

@@ -5,11 +5,12 @@ import { telegram } from "../channels/telegram/feature.ts";
 import { timer } from "../channels/timer/feature.ts";
 import { webhook } from "../channels/webhook/feature.ts";
 import { delegation } from "../delegation/feature.ts";
-import type { Feature } from "../feature/feature.ts";
+import type { AgentHome, Feature } from "../feature/feature.ts";
 import { hooks } from "../hooks/feature.ts";
 import { insight } from "../insight/feature.ts";
 import { keep } from "../keep/feature.ts";
 import { people } from "../people/feature.ts";
+import type { AgentFolder } from "../personas/plugin-pins.ts";
 import { plugins } from "../plugins/feature.ts";
 import { relay } from "../relay/feature.ts";
 import { search } from "../search/feature.ts";
@@ -57,4 +58,12 @@ export const TOOL_NAMES: readonly string[] = toolNamesOf(FEATURES);
 /** The tools of the core and of these features, by name: a configuration is checked without loading them. */
 export function toolNamesOf(features: readonly Feature[]): readonly string[] {
   return [...CORE_TOOLS, ...features.flatMap(({ toolNames = [] }) => toolNames)];
+}
+
+export async function agentFoldersOf(
+  features: readonly Feature[],
+  home: AgentHome,
+): Promise<readonly AgentFolder[]> {
+  const folders = await Promise.all(features.flatMap(({ agentFolders }) => agentFolders?.(home) ?? []));
+  return folders.flat();
 }

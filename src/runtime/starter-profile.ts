@@ -77,8 +77,8 @@ async function checked(name: string, profile: StarterEntry): Promise<StarterProf
 async function firstModel(baseUrl: string, request: typeof fetch): Promise<string> {
   const [first] = await findModels(baseUrl, { request, timeoutMs: LIST_MS });
   if (first !== undefined) return first;
-  throw new CortexError("usage", `No model given, and ${baseUrl} lists none`, {
-    hint: "Check that it is running and that the URL ends in /v1, or set --model.",
+  throw new CortexError("usage", `No model given, and ${baseUrl} lists no models`, {
+    hint: "Set --model, or check that the server is running and the URL ends in /v1.",
   });
 }
 

@@ -6,6 +6,7 @@ import { createMessageTool } from "../delivery/message-tool.ts";
 import { readWorker } from "../model/worker.ts";
 import type { Store } from "../store/store.ts";
 import { asWorker, setupOf } from "../turns/setup.ts";
+import type { PluginTrust } from "../personas/plugin-pins.ts";
 import { skillsOf } from "../personas/skills.ts";
 import type { Settings } from "../config/settings.ts";
 
@@ -17,6 +18,7 @@ interface CoreToolPorts {
     readonly outbox: Pick<Store["outbox"], "add">;
     readonly sessions: Pick<Store["sessions"], "get">;
   };
+  readonly agentFolders: PluginTrust["agentFolders"];
   /** The names of the channels that can send. */
   readonly channels: () => readonly string[];
 }
@@ -33,7 +35,13 @@ export async function createTools(
   return [...(await createCoreTools(core)), ...ofFeatures.flat()];
 }
 
-async function createCoreTools({ home, settings, store, channels }: CoreToolPorts): Promise<Tool[]> {
+async function createCoreTools({
+  home,
+  settings,
+  store,
+  agentFolders,
+  channels,
+}: CoreToolPorts): Promise<Tool[]> {
   const [{ workspaceTools }, { askUserTool }, codeExec, skill, webFetch, webSearch] = await Promise.all([
     import("../agents/tools/workspace-tools.ts"),
     import("../agents/tools/ask-user.ts"),
@@ -48,7 +56,7 @@ async function createCoreTools({ home, settings, store, channels }: CoreToolPort
     const worker = readWorker(found.worker);
     const config = settings.config();
     const setup = asWorker(setupOf(config, found, worker), worker);
-    return (await skillsOf(setup, { home, config })).skills;
+    return (await skillsOf(setup, { home, config, agentFolders })).skills;
   };
   const endpoint = () => {
     const configured = settings.config().webSearch;

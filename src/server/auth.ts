@@ -204,7 +204,7 @@ function checkSameSite({ method, origin, marker, fetchSite }: ClientCredentials)
   const isRead = method === "GET" || method === "HEAD";
   if (isOurs && (isRead || origin !== undefined || marker === "1")) return;
   throw new CortexError("origin_forbidden", "Cross-origin request rejected", {
-    hint: "With the cookie, send `X-Cortex: 1`; from other programs, send the token.",
+    hint: "Browsers: send the header `X-Cortex: 1` with the cookie. Other programs: send the token.",
   });
 }
 

@@ -46,9 +46,9 @@ export function checkAddresses({ target, host, origin }: Addressed, { hosts, ori
 
 /** Does not reveal the names that are served. */
 function foreign(part: string, values: readonly string[] | undefined): CortexError {
-  const shown = values === undefined ? "nothing" : JSON.stringify(values.join(", ").slice(0, 80));
-  return new CortexError("origin_forbidden", `The ${part} has ${shown}, which this server does not serve`, {
-    hint: "Use the address that `cortex up` prints. `server.host` in cortex.json adds a name.",
+  const shown = values === undefined ? "none" : JSON.stringify(values.join(", ").slice(0, 80));
+  return new CortexError("origin_forbidden", `Unknown address in the ${part}: ${shown}`, {
+    hint: "Use the address that `cortex up` prints, or set `server.host` in cortex.json.",
   });
 }
 

@@ -159,6 +159,21 @@ describe("a token that can ingest", () => {
     expect([status, json.error.code]).toEqual([403, "scope_missing"]);
   });
 
+  test("speaks for no other webhook than its own", async () => {
+    const forged = { adapter: "webhook:shop", channel: "webhook", sender: "pay", sourceId: "1" };
+    const metadata = { webhook: "pay", type: "paid" };
+    const { json } = await post(
+      "/api/events",
+      { ...event, ...forged, metadata },
+      await bearer("ingest:webhook:shop"),
+    );
+    expect((await shared.send(`/api/events/${encodeURIComponent(json.eventId)}`)).json).toMatchObject({
+      principal: "source:webhook:shop",
+      sender: "shop",
+      metadata: { webhook: "shop", type: "paid" },
+    });
+  });
+
   test("takes in events of a source of our own that it names, which the main token cannot", async () => {
     const seen = { adapter: "files", channel: "files", sourceId: "a.md", content: "changed" };
     const owner = { authorization: `Bearer ${shared.token}` };

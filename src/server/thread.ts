@@ -27,6 +27,6 @@ export async function readTurns(
 
 function cursorInvalid(cursor: string): CortexError {
   return new CortexError("request_invalid", `Invalid cursor ${JSON.stringify(cursor.slice(0, 80))}`, {
-    hint: "Send `next` of the previous page, or omit the cursor.",
+    hint: "Send `next` from the previous page, or omit the cursor.",
   });
 }

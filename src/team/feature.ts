@@ -28,6 +28,10 @@ export const team: Feature = {
     ]);
     return { routes, schemas };
   },
+  agentFolders: async ({ home, environment, flags = {} }) => {
+    const { projectFolders } = await import("./files/project-folders.ts");
+    return projectFolders({ home, environment, flags, workingDir: process.cwd() });
+  },
   check: async (home) => (await import("./surface/check.ts")).checkTeam(home),
   open: async (ports) => (await import("./home-team.ts")).openHomeTeam(ports),
 };

@@ -234,7 +234,7 @@ async function goOn(step: Step, run: CallingRun): Promise<CallOutcome> {
   }
 }
 
-/** Whether a call of the turn that has ended since then may have brought text by others. */
+/** Whether a call of the turn that has ended since then may have brought text from others. */
 function hasBroughtSince(sinceMs: number, { work: { journal, tools } }: CallingRun): boolean {
   return journal.toolCalls.some(({ tool: name, completedAtMs = -Infinity }) => {
     const tool = tools.get(canonicalToolName(name));
@@ -243,7 +243,7 @@ function hasBroughtSince(sinceMs: number, { work: { journal, tools } }: CallingR
   });
 }
 
-/** In a session with text by others, a person has agreed to a change of these files, and of no others. */
+/** In a session with text from others, a person has agreed to a change of these files, and of no others. */
 function agreedIn(asked: Asked, isGuarded: boolean): readonly FileDigest[] | undefined {
   return isGuarded ? ((asked.request as Request).files ?? []) : undefined;
 }
@@ -488,7 +488,7 @@ function attachedFilesOf(items: RunWork["items"]): string[] {
 function withheld({ childSession }: ToolResult, audience: string): ToolResult {
   return {
     text:
-      `The result is withheld: it may hold data of others, and in this conversation only data of ${audience} can be used. ` +
+      `The result is withheld: it may contain other people's data, and this conversation may only use data of ${audience}. ` +
       "Do not repeat the call.",
     isError: true,
     ...(childSession === undefined ? {} : { childSession }),

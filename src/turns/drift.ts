@@ -25,7 +25,7 @@ export function changeSince(
   const now = (answer?.kind === "approve" ? answer.labels : undefined) ?? labelNames(trust);
   const gained = isOwnDoing ? [] : gainedUntrusted(labels, now);
   if (gained.length > 0)
-    return `Text by others reached this conversation after the request (${gained.join(", ")})`;
+    return `Text from others reached this conversation after the request (${gained.join(", ")})`;
   const before = new Map(asked.map(({ path, sha256 }) => [path, sha256]));
   const changed = files.filter(({ path, sha256 }) => before.get(path) !== sha256).map(({ path }) => path);
   const gone = asked.filter(({ path }) => !files.some((file) => file.path === path)).map(({ path }) => path);

@@ -285,7 +285,7 @@ test("a turn that is kept to one person's data makes no call that brings in the 
   const reading = { trust: { private: true } } as const;
   expect(await judge(reading, { confinedTo })).toMatchObject({
     kind: "refuse",
-    reason: expect.stringContaining("only data of person:ada"),
+    reason: expect.stringContaining("only use data of person:ada"),
   });
   // Its result says what it holds.
   expect(await judge({ ...reading, labels: true }, { confinedTo })).toMatchObject({ kind: "make" });

@@ -235,6 +235,6 @@ const TELLS_OTHERS = (audience: string): string =>
   `this conversation contains data that is private to others, and ${audience} would read the text`;
 
 const NOT_THEIRS = (tool: string, audience: string): string =>
-  `${tool} reads data of others. In this conversation only data of ${audience} can be used.`;
+  `${tool} reads other people's data. This conversation may only use data of ${audience}.`;
 
 const DENIED_TO_AUTHOR = "this conversation contains text by someone who may not use this tool";

@@ -257,7 +257,7 @@ export function droppedNote(dropped: readonly QueueItem[]): string {
   ].join("\n");
 }
 
-/** A message stays on its line: text by others must not look like ours. */
+/** A message stays on its line: text from others must not look like ours. */
 function toLine({ event, dispatches }: QueueItem): string {
   const content = dispatches.find(({ message }) => message !== undefined)?.message ?? event.content ?? "";
   const flat = `- ${event.sender === undefined ? "" : `${event.sender}: `}${content}`

@@ -26,6 +26,7 @@ import { audienceOfTurn, confinedTo, principalOfTurn } from "./audience.ts";
 import { type Candidates, chooseProfile, fallbackChain, healthFor, whyFallback } from "./choose-profile.ts";
 import { type Pinned, TurnJournal } from "./journal.ts";
 import { nextStretch, type Worked } from "./limits.ts";
+import { labelOfOwnersWords } from "./owner-words.ts";
 import { attachedFiles, makeQuery } from "./query.ts";
 import {
   agentFolders,
@@ -108,6 +109,7 @@ export async function prepareRun(claim: Claim, ports: TurnPorts): Promise<RunWor
     ...labelsOfMessages(items, turn),
     { label, origin: { turn, part: "prompt" } as const },
     { label: duty, origin: { turn, part: "duty" } as const },
+    ...(await labelOfOwnersWords(claim, assignment, ports.store)),
   ];
   await labelSession(session.key, sources, ports.store);
   const worked = nextStretch(before ?? { messages: [], toolCalls: [] }, pinned, nowMs);
@@ -258,9 +260,9 @@ async function readContext(
     tools,
     files,
   }: { readonly profile: Profile; readonly tools: readonly Tool[]; readonly files: FileLabels },
-  { home, settings, log, store, windowOf }: TurnPorts,
+  { home, settings, agentFolders, log, store, windowOf }: TurnPorts,
 ): Promise<PromptContext> {
-  const trust = { home, config: settings.config(), log };
+  const trust = { home, config: settings.config(), agentFolders, log };
   const [window, { skills }] = await Promise.all([windowOf(profile), skillsOf(setup, trust)]);
   const { workspace } = folders;
   const identity = await identityFilesFor(confinedTo(items, setup.persona), workspace, files);

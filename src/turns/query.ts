@@ -203,7 +203,7 @@ const FIELDS = [
   ["path", "url"],
 ] as const;
 
-/** A name stays on its line: text by others must not look like ours. */
+/** A name stays on its line: text from others must not look like ours. */
 function attachmentLine(attachment: Json): string {
   const known = FIELDS.map((names) =>
     names.map((name) => readField(attachment, name)).find((value) => value !== ""),

@@ -84,7 +84,7 @@ export class RunLabels implements ToolLabels {
 }
 
 function readsOthers(audience: string): CortexError {
-  return new CortexError("tool_failed", `The command could read data of others than ${audience}`, {
-    hint: "In this conversation only their own data can be used. Use Read and Write on files that this conversation made.",
+  return new CortexError("tool_failed", "The command could read other people's data", {
+    hint: `This conversation may only use data of ${audience}. Use Read and Write on files that it has written.`,
   });
 }

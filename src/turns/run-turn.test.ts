@@ -79,6 +79,7 @@ function partsOf(
       readWait: async () => undefined,
       wants: () => false,
     },
+    agentFolders: async () => [],
     live: { tell: () => {} },
     outcomes: { look: (items) => settled.push(...items) },
     tools: async () => [],

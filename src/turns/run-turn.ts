@@ -219,6 +219,6 @@ function watchForAbort(claim: Claim, store: Store): AbortWatch {
 function checkInterruptions({ interruptions }: Claim, max: number): void {
   if (interruptions < max) return;
   throw new CortexError("turn_failed", `The turn was interrupted ${interruptions} times without progress`, {
-    hint: "Check the log for the cause, then retry the message with `cortex dead retry`.",
+    hint: "Check the log for the cause, then run `cortex dead retry <id>`; `cortex dead list` shows the id.",
   });
 }

@@ -7,7 +7,7 @@ import { mkdir } from "node:fs/promises";
 import { dirname } from "node:path";
 
 import type { Config } from "../config/config.ts";
-import { authorOf, readersOf } from "../model/audience.ts";
+import { authorOf, isOutside, readersOf } from "../model/audience.ts";
 import { toolOutputPath } from "../config/home.ts";
 import { CortexError } from "../model/errors.ts";
 import type { AgentId, PersonaId, TurnId } from "../model/ids.ts";
@@ -110,6 +110,11 @@ function allowedBy({ permissions }: DispatchInput): Json[] {
 /** Whether anyone but the owner wrote any of the messages. A message is the owner's only if it says so. */
 export function isByOthers(items: readonly QueueItem[]): boolean {
   return items.some((item) => ofOthers(item).length > 0);
+}
+
+/** Whether other people wrote any of the messages, or the text that a program sent on their behalf. */
+export function isByPeople(items: readonly QueueItem[]): boolean {
+  return items.some((item) => isByOthers([item]) && labelOfMessage(item).untrusted.some(isOutside));
 }
 
 function ofOthers(item: QueueItem): Json[] {

@@ -4,11 +4,11 @@ import { CortexError } from "../model/errors.ts";
 import { matches } from "../model/permissions.ts";
 import { NO_TOOL_HOOKS, type ToolHooks } from "../model/tool-hook.ts";
 import type { Setup } from "../personas/lookup.ts";
-import { trustedPlugins, whyNotTrusted } from "../personas/trusted-plugins.ts";
+import { canHaveHooks, trustedPlugins, whyNotTrusted } from "../personas/trusted-plugins.ts";
 import { denyingPatterns } from "../personas/permissions.ts";
 import type { TurnPorts } from "./turn-ports.ts";
 
-type HookPorts = Pick<TurnPorts, "home" | "settings" | "log">;
+type HookPorts = Pick<TurnPorts, "home" | "settings" | "agentFolders" | "log">;
 
 /**
  * Read when the first call is judged. If the hooks of a plugin cannot be read, or are not as they were pinned, every call
@@ -32,14 +32,17 @@ export function agentToolHooks(setup: Setup, ports: HookPorts): ToolHooks {
   };
 }
 
-async function openHooks({ agent }: Setup, { home, settings, log }: HookPorts): Promise<ToolHooks> {
+async function openHooks(
+  { agent }: Setup,
+  { home, settings, agentFolders, log }: HookPorts,
+): Promise<ToolHooks> {
   const config = settings.config();
   const { toolHooks } = config;
-  const trust = { home, config, log };
+  const trust = { home, config, agentFolders, log };
   const { plugins, lostGuards } = await trustedPlugins(agent.pluginDirs, trust);
   if (lostGuards[0] !== undefined) throw lostGuards[0];
-  const folders = plugins.filter(({ hasHooks }) => hasHooks).map(({ folder }) => folder);
-  if (toolHooks.length === 0 && folders.length === 0) return NO_TOOL_HOOKS;
+  const hooked = plugins.filter(({ files }) => canHaveHooks(files));
+  if (toolHooks.length === 0 && hooked.length === 0) return NO_TOOL_HOOKS;
   const [{ createToolHooks }, { readPluginHooks }] = await Promise.all([
     import("../agents/tools/tool-hooks.ts"),
     import("../agents/tools/plugin-hooks.ts"),
@@ -54,7 +57,9 @@ async function openHooks({ agent }: Setup, { home, settings, log }: HookPorts): 
     env,
     isGuard: true,
   }));
-  const ofPlugins = folders.map((folder) => readPluginHooks(folder, () => whyNotTrusted(folder, trust)));
+  const ofPlugins = hooked.map(({ folder, files }) =>
+    readPluginHooks({ folder, files, refusal: () => whyNotTrusted(folder, trust) }),
+  );
   const commands = [...configured, ...(await Promise.all(ofPlugins)).flat()];
   return createToolHooks(() => commands, { log, variable: settings.variable });
 }

@@ -11,6 +11,7 @@ import type { Spans } from "../model/spans.ts";
 import type { Tool, ToolResult } from "../model/tool.ts";
 import type { Label } from "../model/trust.ts";
 import type { Worker } from "../model/worker.ts";
+import type { AgentFolder } from "../personas/plugin-pins.ts";
 import type { Variables } from "../programs/environment.ts";
 import type { Claim, NewDelivery, QueueItem, Store } from "../store/store.ts";
 import type { Boundaries } from "./bounds.ts";
@@ -35,6 +36,8 @@ export interface TurnPorts {
   /** The agent that runs turns on a profile, in this process. */
   readonly agentFor: (profile: Profile) => Promise<Agent>;
   readonly features: TurnFeatures;
+  /** Folders in which agents work, beside their workspaces and roots. */
+  readonly agentFolders: () => Promise<readonly AgentFolder[]>;
   /** Streams what an agent writes while it writes. */
   readonly live: { tell(claim: Claim, delta: Delta): void };
   /** Called after the commit that settled these messages. */

@@ -67,7 +67,7 @@ test("a paired stranger gets nothing run by what an agent writes into the team's
   });
   const team = join(scene.home, "team");
   const told = orderText([[call("Write", { path: ".git/config", content: config })]]);
-  const words = orderText([[call("send_message_to_agent", { to: "keeper", content: told })]]);
+  const words = orderText([[call("dispatch_to_agent", { agent: "keeper", task: told })]]);
 
   await waitForEnd(scene, await scene.send(words, "paired", { session: "stranger" }));
   const { store } = scene.served.cortex;

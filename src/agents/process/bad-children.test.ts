@@ -51,10 +51,10 @@ async function failureOf(
 }
 
 test.each([
-  ["prints garbage", "it is not JSON: Loading the model … done"],
-  ["says that it is late", "it is not JSON: late"],
-  ["prints no object", "it is not an object: [1, 2]"],
-  ["prints garbage when it is at work", 'it is not JSON: {"type":"chunk"'],
+  ["prints garbage", "(not JSON): Loading the model … done"],
+  ["says that it is late", "(not JSON): late"],
+  ["prints no object", "(not an object): [1, 2]"],
+  ["prints garbage when it is at work", '(not JSON): {"type":"chunk"'],
   ["prints a line without end", `more than ${MAX_LINE_BYTES} bytes`],
   ["prints what is not UTF-8", "line: not UTF-8"],
   ["is ready as somebody else", 'sent the id "agent:other:main"'],

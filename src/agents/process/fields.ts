@@ -14,9 +14,9 @@ export function readFields(line: string): Fields {
   try {
     value = JSON.parse(line);
   } catch {
-    throw protocolViolation("it is not JSON", line);
+    throw protocolViolation("not JSON", line);
   }
-  if (!isJsonObject(value)) throw protocolViolation("it is not an object", line);
+  if (!isJsonObject(value)) throw protocolViolation("not an object", line);
   return value;
 }
 
@@ -72,7 +72,7 @@ function wrongField(fields: Fields, name: string, expected: string): never {
 export function protocolViolation(why: string, line: string): CortexError {
   return new CortexError(
     "sub_agent_failed",
-    `Invalid line of the sub-agent protocol, ${why}: ${truncate(line, MAX_LINE_QUOTED)}`,
+    `Invalid sub-agent protocol line (${why}): ${truncate(line, MAX_LINE_QUOTED)}`,
     {
       hint: "docs/sub-agent-protocol.md describes all lines; `cortex sub-agent check` tests a program.",
     },

@@ -101,7 +101,7 @@ function tooLong(maxBytes: number): CortexError {
 
 function unreadable(why: string, transient = false): CortexError {
   return new CortexError("sub_agent_failed", `Invalid sub-agent protocol line: ${why}`, {
-    hint: "A line is JSON in UTF-8 that ends with a line feed; docs/sub-agent-protocol.md has the limits.",
+    hint: "Each line must be UTF-8 JSON ending in a line feed; docs/sub-agent-protocol.md lists the limits.",
     transient,
   });
 }

@@ -121,7 +121,7 @@ test("a child ends when its parent is gone, whatever it is doing", async () => {
 });
 
 test.each<[string, Json[], string]>([
-  ["is not an object", [[1]], "it is not an object"],
+  ["is not an object", [[1]], "(not an object)"],
   ["sends a line without a type", [{ init: true }], '"type" is not a string'],
   ["lacks what it needs", [{ type: "init", config: { id: "x" } }], '"instruction" is not a string'],
   ["begins in a version that it does not know", [{ ...(init() as object), version: 9 }], "got 9"],

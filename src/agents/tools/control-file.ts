@@ -1,6 +1,6 @@
 /**
- * Files that decide what agents are told and which programs run: they belong to people. In a session with text by others,
- * an agent can only propose to change one.
+ * Files that decide what agents are told and which programs run: they belong to people. In a session with text from
+ * others, an agent can only propose to change one.
  *
  * A file counts by its name in any folder, because programs look for these names in every project. Names are compared as
  * the most forgiving file system would: without case, characters that nobody sees, and trailing dots and spaces.

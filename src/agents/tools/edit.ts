@@ -68,8 +68,8 @@ export const editTool = defineFileTool({
 /** Before anything is changed: a result that is withheld would come too late. */
 function requireReadable(label: Label, { shown }: ConfinedPath, { confinedTo }: ToolContext): void {
   if (confinedTo === undefined || mayTell(label, confinedTo)) return;
-  throw new CortexError("path_forbidden", `${JSON.stringify(shown)} holds data of others`, {
-    hint: `In this conversation only data of ${confinedTo} can be used.`,
+  throw new CortexError("path_forbidden", `${JSON.stringify(shown)} contains other people's data`, {
+    hint: `This conversation may only use data of ${confinedTo}.`,
   });
 }
 

@@ -94,7 +94,7 @@ async function requireLocation(handle: FileHandle, { path, shown }: ConfinedPath
     DESCRIPTORS === undefined ? await realpath(path) : await readlink(join(DESCRIPTORS, String(handle.fd)));
   if (location === path) return;
   throw new CortexError("path_forbidden", `${JSON.stringify(shown)} was moved while it was being opened`, {
-    hint: "Retry once no program is moving folders in this path.",
+    hint: "Another program is moving folders in this path. Retry when it is done.",
   });
 }
 

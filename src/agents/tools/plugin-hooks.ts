@@ -1,10 +1,11 @@
 /** Reads the tool hooks of a Claude Code plugin from `hooks/hooks.json`. */
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
+import { readFile, realpath } from "node:fs/promises";
+import { join, relative } from "node:path";
 
 import { z } from "zod";
 
 import { CortexError, errorText } from "../../model/errors.ts";
+import { type FolderHash, hasContent, hasFile } from "../../model/folder-hash.ts";
 import { present } from "../../model/present.ts";
 import type { ToolHookCommand } from "./tool-hooks.ts";
 
@@ -21,7 +22,6 @@ const Group = z.object({
       type: z.string(),
       command: z.string().min(1).optional(),
       timeout: z.number().positive().max(MAX_TIMEOUT_S).optional(),
-      env: z.array(z.string().regex(/^[A-Za-z_]\w*$/, "is not a valid variable name")).optional(),
     }),
   ),
 });
@@ -29,18 +29,32 @@ const File = z.looseObject({
   hooks: z.looseObject({ PreToolUse: z.array(Group).optional(), PostToolUse: z.array(Group).optional() }),
 });
 
-/** Empty if the plugin has no such file. Throws `config_invalid` if it is invalid. */
-export async function readPluginHooks(
-  folder: string,
-  refusal?: ToolHookCommand["refusal"],
-): Promise<ToolHookCommand[]> {
-  const path = join(folder, "hooks", "hooks.json");
-  const text = await readIfThere(path);
+const HOOKS_FILE = "hooks/hooks.json";
+
+interface PinnedPlugin {
+  readonly folder: string;
+  /** What it consisted of when it was accepted. */
+  readonly files: FolderHash["files"];
+  readonly refusal?: ToolHookCommand["refusal"];
+}
+
+/**
+ * Empty if the plugin has no such file. Throws `config_invalid` if it is invalid, and `plugin_unpinned` if it is not the
+ * file that was accepted: it may have changed since the plugin was checked.
+ */
+export async function readPluginHooks({ folder, files, refusal }: PinnedPlugin): Promise<ToolHookCommand[]> {
+  const path = join(folder, HOOKS_FILE);
+  const read = await readIfThere(path, folder);
+  if (read === undefined ? hasFile(files, HOOKS_FILE) : !hasContent(files, read.name, read.content))
+    throw new CortexError("plugin_unpinned", `${path} changed after it was pinned`, {
+      hint: "Restore it, or read the changes and accept them with `cortex plugins pin`.",
+    });
+  const text = read?.content.toString("utf8");
   if (text === undefined) return [];
   const { hooks } = parse(text, path);
   const of = (event: ToolHookCommand["event"], groups: readonly z.output<typeof Group>[] = []) =>
     groups.flatMap(({ matcher, hooks: commands }) =>
-      commands.flatMap(({ type, command, timeout = DEFAULT_TIMEOUT_S, env = [] }): ToolHookCommand[] =>
+      commands.flatMap(({ type, command, timeout = DEFAULT_TIMEOUT_S }): ToolHookCommand[] =>
         type !== "command" || command === undefined
           ? []
           : [
@@ -52,7 +66,6 @@ export async function readPluginHooks(
                 folder,
                 timeoutMs: timeout * 1_000,
                 variables: { CLAUDE_PLUGIN_ROOT: folder, ...WRITES_NOTHING },
-                env,
                 isGuard: false,
                 ...present({ refusal }),
               },
@@ -62,9 +75,16 @@ export async function readPluginHooks(
   return [...of("before", hooks.PreToolUse), ...of("after", hooks.PostToolUse)];
 }
 
-async function readIfThere(path: string): Promise<string | undefined> {
+interface ReadFile {
+  /** Its path in the folder, without links. */
+  readonly name: string;
+  readonly content: Buffer;
+}
+
+async function readIfThere(path: string, folder: string): Promise<ReadFile | undefined> {
   try {
-    return await readFile(path, "utf8");
+    const [real, root] = await Promise.all([realpath(path), realpath(folder)]);
+    return { name: relative(root, real), content: await readFile(real) };
   } catch {
     return undefined; // most plugins have none
   }

@@ -13,7 +13,7 @@ import { readAtMost } from "./read-bytes.ts";
 /** Larger files are not compared, and not changed where that needs an agreement. */
 const MAX_PROPOSED_BYTES = 10 * 1024 * 1024;
 
-/** Why a person must agree to a change of a file in a session with text by others. Undefined: it is no control file. */
+/** Why a person must agree to a change of a file in a session with text from others. Undefined: not a control file. */
 export async function asksToChange(place: ConfinedPath, context: ToolContext): Promise<string | undefined> {
   const kind = controlFile(place.path, await controlledFolders(context));
   return kind === undefined ? undefined : `${WHY[kind]}, and this conversation contains text from others`;
@@ -42,8 +42,8 @@ export async function proposeChange(
 }
 
 /**
- * In a session with text by others, a control file is only changed as a person has agreed. The path and the content are
- * checked here again, because they may have changed since the call was judged.
+ * In a session with text from others, a control file is only changed as a person has agreed. The path and the content
+ * are checked here again, because they may have changed since the call was judged.
  */
 export async function requireAgreement(place: ConfinedPath, context: ToolContext): Promise<void> {
   const { agreed, signal } = context;

@@ -100,7 +100,7 @@ test.each([
     "a line past the end",
     { path: "text", offset: 3 },
     "tool_input_invalid",
-    "has only 2 lines, offset 3 is past its end",
+    'Offset 3 is past the end of "text" (2 lines)',
   ],
   ["a link to outside", { path: "link" }, "path_forbidden", "outside this agent's folders"],
   ["line 0", { path: "text", offset: 0 }, "tool_input_invalid", '"offset"'],

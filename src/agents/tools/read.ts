@@ -64,7 +64,7 @@ function pastTheEnd({ shown }: ConfinedPath, offset: number, lines: number): Cor
   const has = count(lines, "line");
   return new CortexError(
     "tool_input_invalid",
-    `${JSON.stringify(shown)} has only ${has}, offset ${offset} is past its end`,
+    `Offset ${offset} is past the end of ${JSON.stringify(shown)} (${has})`,
     {
       hint: "Use a smaller offset.",
     },

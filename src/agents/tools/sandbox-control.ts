@@ -1,6 +1,6 @@
 /**
- * Finds the files that a command in a session with text by others must not change: see `control-file.ts`. They are mounted
- * read-only, in the same way and within the same bounds as the files of git.
+ * Finds the files that a command in a session with text from others must not change: see `control-file.ts`. They are
+ * mounted read-only, in the same way and within the same bounds as the files of git.
  *
  * A missing identity file would be created by a command, and followed by the next turn. So those of the workspace exist
  * while a command runs, empty, which means the same. Links cannot be mounted: a link that a command has replaced is put

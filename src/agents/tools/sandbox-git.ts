@@ -29,7 +29,7 @@ interface GuardedFolders {
   readonly closed: readonly string[];
   /** Git directories that must not be changed. */
   readonly readOnly: readonly string[];
-  /** In a session with text by others: files of people that must not be changed either. */
+  /** In a session with text from others: files of people that must not be changed either. */
   readonly control?: GuardedControl | undefined;
 }
 
@@ -118,8 +118,8 @@ async function prepare(wanted: GuardedFolders): Promise<GitGuard> {
 }
 
 /**
- * What the command must not change of people's files. Where another command of a session with text by others runs, only
- * paths that this one cannot move either. Commands of the owner's own sessions are trusted not to move any.
+ * What the command must not change of people's files. Where another command of a session with text from others runs,
+ * only paths that this one cannot move either. Commands of the owner's own sessions are trusted not to move any.
  */
 async function findControl(
   { writable, closed, control }: GuardedFolders,

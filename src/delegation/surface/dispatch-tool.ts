@@ -35,6 +35,7 @@ import {
   checkAgentExists,
   checkDepth,
   checkSession,
+  sessionForeign,
   type SessionTarget,
   targetOf,
 } from "../kin.ts";
@@ -121,11 +122,14 @@ async function orderOf(
     const target = await useSession(existing, params, caller, store);
     return { ...common, target, permissions, profile };
   }
+  if (key !== undefined && caller.isByPeople) throw sessionForeign(key, START_WORKER);
   refuseSecretName("session", key, store);
   const agent = checkAgentExists(params.agent ?? agentOfNew(key) ?? context.agent, config);
   const worker = workerOf({ permissions: narrowingOf(context.delegable, [type?.tools]), type, profile });
   return { ...common, target: openWorker({ agent, worker, key }, caller, config), permissions };
 }
+
+const START_WORKER = "Omit `session` to start a new worker.";
 
 /** What another conversation brings that the caller has had no part in. */
 const OTHER_SESSION = { ...OWNERS, untrusted: ["session"] };
@@ -141,7 +145,7 @@ async function useSession(
   checkSameAgent(agent, existing);
   if (wait) await checkCircle(existing.key, context.session, store.delegations);
   if (!(await areRelated(existing.key, kin, store.sessions))) {
-    if (isByOthers) throw sessionForeign(existing.key);
+    if (isByOthers) throw sessionForeign(existing.key, START_WORKER);
     await labelSession(
       context.session,
       [{ label: OTHER_SESSION, origin: { turn: context.turn, session: existing.key } }],
@@ -223,12 +227,6 @@ function checkSameAgent(
       hint: "Omit `agent`, or omit `session` to start a new worker.",
     },
   );
-}
-
-function sessionForeign(key: SessionKey): CortexError {
-  return new CortexError("tool_input_invalid", `Session ${key} was not opened from this conversation`, {
-    hint: "This conversation includes people other than the owner, so it may only use its own workers. Omit `session`.",
-  });
 }
 
 function assigneeMissing({ settings }: DelegationPorts): CortexError {

@@ -8,7 +8,7 @@ import type { DelegationPorts } from "../accept.ts";
 import { readCaller } from "../caller.ts";
 import { MAX_TASK_LENGTH } from "../delegate.ts";
 import { name, REACHING } from "./dispatch-tool.ts";
-import { findRecipient } from "../kin.ts";
+import { areRelated, findRecipient, sessionForeign } from "../kin.ts";
 import { sendToSession } from "../send.ts";
 
 const parameters = z.strictObject({
@@ -30,6 +30,8 @@ export function createSendTool(use: () => DelegationPorts): Tool {
       const caller = await readCaller(context, store);
       const target = await findRecipient(to, caller.kin, settings.config(), store.sessions);
       if (target.session === context.session) throw recipientIsSelf();
+      if (caller.isByPeople && !(await areRelated(target.session, caller.kin, store.sessions)))
+        throw sessionForeign(target.session, "Or write to its `manager`, if it has one.");
       await sendToSession(target, content, caller, ports);
       return {
         text: `Message to ${target.session} queued.`,

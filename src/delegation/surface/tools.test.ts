@@ -207,10 +207,11 @@ test("a worker's word to its manager acts for whoever the work is for, and not f
   const { store } = scene;
   const paired = { authority: "paired", tools: { deny: ["Bash"] } };
   const guest = await scene.begin("a", "main", { permissions: paired }, { place: "guest" });
-  await scene.call(guest, "dispatch_to_agent", { ...TASK, session: "bench" });
+  await scene.call(guest, "dispatch_to_agent", TASK);
   await store.turns.commit(turnFor(guest));
+  const [{ session } = {} as Delegation] = await given(store);
   const owner = await scene.begin("b", "main", {}, { place: "owner" });
-  await scene.call(owner, "dispatch_to_agent", { session: "bench", task: "More." });
+  await scene.call(owner, "dispatch_to_agent", { session, task: "More." });
   const words = async (claim: Claim) => {
     await scene.call(
       claim,

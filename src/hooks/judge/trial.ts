@@ -5,7 +5,7 @@ import { CortexError, errorText } from "../../model/errors.ts";
 import type { EventId } from "../../model/ids.ts";
 import type { Json } from "../../model/json.ts";
 import { principalOfEvent } from "../../personas/authority.ts";
-import type { NewEvent, Store, StoredEvent } from "../../store/store.ts";
+import type { NewEvent, Store, StoredEvent, StoredHook } from "../../store/store.ts";
 import { toHookEvent } from "../hook-event.ts";
 import { hookUnknown } from "../hook-name.ts";
 import type { HookPool } from "../run/pool.ts";
@@ -65,10 +65,20 @@ async function findHook(name: string, catalogue: Catalogue, store: Store): Promi
   if (hook !== undefined) return hook;
   const stored = await store.hooks.get(name);
   if (stored === undefined) throw hookUnknown(name);
-  const why = stored.present ? (stored.error ?? "written by an agent and disabled") : "its file is gone";
-  throw new CortexError("hook_failed", `Hook ${name} cannot run: ${why}`, {
-    hint: "Check its file in hooks/, fix or enable it, then retry.",
-  });
+  throw notLoaded(stored);
+}
+
+function notLoaded({ name, present, origin, enabled, error = "it is not loaded" }: StoredHook): CortexError {
+  if (!present) return cannotRun(name, "its file is gone", "Restore its file in hooks/, then retry.");
+  if (origin === "agent" && !enabled) {
+    const hint = `Run \`cortex hooks show ${name}\`, then \`cortex hooks enable ${name}\`, and retry.`;
+    return cannotRun(name, "written by an agent and disabled", hint);
+  }
+  return cannotRun(name, error, "Fix its file in hooks/, then retry.");
+}
+
+function cannotRun(name: string, why: string, hint: string): CortexError {
+  return new CortexError("hook_failed", `Hook ${name} cannot run: ${why}`, { hint });
 }
 
 async function asStored(event: NewEvent, { people }: Store, nowMs: number): Promise<StoredEvent> {

@@ -5,7 +5,7 @@ import { systemErrorCode } from "../../model/errors.ts";
 import { present } from "../../model/present.ts";
 import { NO_DEFAULT_EXPORT } from "../folder/parse-header.ts";
 import type { Hook } from "../hook.ts";
-import { OURS } from "./resolve-imports.ts";
+import { OURS, refuseImport } from "./resolve-imports.ts";
 import type { HookExports } from "./lane-protocol.ts";
 
 export interface LoadedHook {
@@ -34,8 +34,18 @@ async function importFile(path: string): Promise<Exports> {
 async function importWithJiti(path: string): Promise<Exports> {
   const { createJiti } = await import("jiti");
   const alias = Object.fromEntries(Object.entries(OURS).map(([name, url]) => [name, fileURLToPath(url)]));
-  // A cache would outlive the file.
-  const jiti = createJiti(import.meta.url, { alias, fsCache: false, interopDefault: false });
+  const { transform } = createJiti(import.meta.url);
+  const jiti = createJiti(import.meta.url, {
+    alias,
+    fsCache: false, // it would outlive the file
+    interopDefault: false,
+    // Jiti does not ask Node for what the file imports.
+    transform(options) {
+      const { filename = path } = options;
+      if (filename !== path) refuseImport(filename);
+      return { code: transform(options) };
+    },
+  });
   return jiti.import<Exports>(path);
 }
 

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test, vi } from "vitest";
 
@@ -117,6 +117,51 @@ test("a folder that npm has made commonjs holds modules all the same", async () 
   writeFileSync(join(hooks.folder, "package.json"), `{"type": "commonjs"}`);
   writeFileSync(join(hooks.folder, "beside.js"), `export const x = 1;`);
   expect(await hooks.ask(["good"])).toMatchObject([{ value: { fire: true } }]);
+});
+
+const BY_AGENT = `/**
+ * @name data
+ * @origin agent
+ */
+import { writeFileSync } from "node:fs";
+export const word: string = "run";
+writeFileSync(new URL("run", import.meta.url), word);
+`;
+
+test.each([
+  ["at once", `import { word } from "./data.ts"; export default () => ({ fire: word === "run" });`],
+  ["later", `export default async () => ({ fire: (await import("./data.ts")).word === "run" });`],
+  [
+    "by jiti",
+    `import { word } from "./data.ts"; enum Word { Run = 1 }
+     export default () => ({ fire: word === "run" && Word.Run === 1 });`,
+  ],
+  [
+    "with require",
+    `import { createRequire } from "node:module";
+     export default () => ({ fire: createRequire(import.meta.url)("./data.ts").word === "run" });`,
+  ],
+])("a file that an agent wrote is not imported by another hook, %s", async (_, source) => {
+  await using hooks = openTestPool({ "importing.ts": source, "data.ts": BY_AGENT });
+  const [outcome] = await hooks.ask(["importing"]);
+  expect(outcome!.error).toContain("Cannot import data.ts: an agent wrote it");
+  expect(existsSync(join(hooks.folder, "run"))).toBe(false);
+});
+
+test("in a folder that is a link, hooks import as in any other, except from agents", async () => {
+  await using hooks = openTestPool({
+    "good.ts": `import { cronMatches } from "cortexd/hooks"; import "./beside.ts";
+      export default () => ({ fire: typeof cronMatches === "function" });`,
+    "beside.ts": "export const x: number = 1;",
+    "bad.ts": `import "./data.ts"; ${GOOD}`,
+    "data.ts": BY_AGENT,
+  });
+  const real = `${hooks.folder}-elsewhere`;
+  renameSync(hooks.folder, real);
+  symlinkSync(real, hooks.folder);
+  const [good, bad] = await hooks.ask(["good", "bad"]);
+  expect(good).toMatchObject({ error: undefined, value: { fire: true } });
+  expect(bad!.error).toContain("an agent wrote it");
 });
 
 test("packages come from the home, and from the program", async () => {

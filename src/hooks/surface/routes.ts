@@ -45,7 +45,7 @@ export const hookRoutes = [
   route({
     method: "post",
     path: "/api/hooks/:name/test",
-    needs: "send",
+    needs: "admin", // it runs the hook's code, which reads the ledger, on an event of the caller's choice
     summary: "Dry-run a hook on an event; nothing is recorded or done",
     body: schemas.HookTestRequest,
     answers: { 200: schemas.HookTrial },

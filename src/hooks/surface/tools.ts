@@ -148,7 +148,7 @@ function isOfAgent({ origin, present }: StoredHook): boolean {
 }
 
 function tooMany(): CortexError {
-  return new CortexError("limit_invalid", `Agents have written the maximum of ${MAX_HOOKS_OF_AGENTS} hooks`, {
+  return new CortexError("limit_invalid", `Agents may write at most ${MAX_HOOKS_OF_AGENTS} hooks`, {
     hint: "Ask the owner to delete some of them in hooks/.",
   });
 }

@@ -1,31 +1,33 @@
 /** A message from a person to a relay: the answer it waits for, or input for its next step. */
 import { CortexError } from "../../model/errors.ts";
 import type { EventId, RelayId } from "../../model/ids.ts";
+import { OWNER_CALLER } from "../../model/scopes.ts";
 import { type KeptRelay, readRelay, unknownRelay, updateRelay } from "../record/kept-relay.ts";
 import { addPending, pendingOf } from "../record/pending-messages.ts";
 import { isTerminal, type RelayRecord } from "../record/record.ts";
 import type { Approval, Store } from "../../store/store.ts";
-import { decide } from "../../intake/approvals.ts";
+import { answererFor, decide } from "../../intake/approvals.ts";
 import type { RelaySaid, RelaySender } from "../relays.ts";
 
 /** How many buffered messages are remembered. */
 const MAX_REMEMBERED = 100;
 
-const OWNER = { name: "owner", isOwner: true };
-
 export async function sayTo(
   id: RelayId,
   text: string,
-  { event }: RelaySender = {},
+  { event, caller = OWNER_CALLER }: RelaySender = {},
   { store }: { readonly store: Pick<Store, "relays" | "approvals" | "sessions"> },
 ): Promise<RelaySaid> {
   const relay = await readRelay(id, store);
   if (relay === undefined) throw unknownRelay(id);
   const question = wasSaid(relay, event) ? undefined : await findQuestion(relay, event, store);
   if (question !== undefined) {
+    const { state, answer } = question;
+    if (state === "answered" && answer?.kind === "answer" && answer.text !== text)
+      throw otherAnswer(question);
     try {
       const decision = { kind: "answer", text, ...(event === undefined ? {} : { event }) } as const;
-      await decide(question.id, decision, OWNER, store);
+      await decide(question.id, decision, answererFor(caller), store);
       return { ...countOf(relay.record), answered: question.id };
     } catch (error) {
       // Someone else answered first, so this message is for the next step.
@@ -71,6 +73,14 @@ async function findQuestion(
   return undefined;
 }
 
+function otherAnswer({ id }: Approval): CortexError {
+  return new CortexError(
+    "idempotency_conflict",
+    `The idempotency key was already used for a different answer to question ${id}`,
+    { hint: "Use a new idempotencyKey for another message." },
+  );
+}
+
 function countOf(record: RelayRecord): { readonly buffered: number; readonly dropped: number } {
   const { messages, dropped } = pendingOf(record);
   return { buffered: messages.length, dropped };
@@ -79,6 +89,6 @@ function countOf(record: RelayRecord): { readonly buffered: number; readonly dro
 function isOver({ id, status, ending }: RelayRecord): CortexError {
   const state = isTerminal({ status }) || ending === null ? status : "ending";
   return new CortexError("state_conflict", `Relay ${id} is ${state} and accepts no more messages`, {
-    hint: `\`cortex relay add ${id} <agent> <message>\`, or \`!thread add\` in its chat, continues it with another agent.`,
+    hint: `Continue it with another agent: \`cortex relay add ${id} <agent> <message>\`, or \`!thread add\` in its chat.`,
   });
 }

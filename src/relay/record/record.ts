@@ -85,6 +85,16 @@ export interface AgentStep {
   readonly endedAt: string | null;
 }
 
+/** Fields of the metadata with a meaning to Cortex, which sets them itself. */
+export const RESERVED_METADATA = [
+  "pendingMessages",
+  "droppedMessages",
+  "profileOverride",
+  "depth",
+  "call",
+  "contract",
+] as const;
+
 /** Metadata from the caller, and messages for the next step. Other fields are passed through. */
 export interface RelayMetadata {
   readonly trigger?: string;

@@ -173,3 +173,17 @@ test("/help tells of them", async () => {
   await using cortex = await open();
   expect(await write(cortex, "/help")).toContain("!thread <template or agent> <message>");
 });
+
+test("an answer typed with a token is recorded with the token", async () => {
+  const plays = `[{ calls: [{ tool: AskUser, args: { question: "Which colour?" } }] }, { say: done }]`;
+  await using cortex = await openTestCortex({
+    relays: SMALL_RELAYS,
+    script: `- { when: "WRITE", plays: ${plays} }\n`,
+  });
+  const { id } = idIn(await write(cortex, "!thread pair a letter"));
+  await expect.poll(async () => (await cortex.relays.get(id))?.status, PATIENT).toBe("waiting");
+  const caller = { principal: "owner", can: ["send"], token: "phone" } as const;
+  expect(await write(cortex, "!thread say red", { caller })).toContain("Answered");
+  const { items } = await cortex.store.audit.list();
+  expect(items.find(({ kind }) => kind === "question.answer")).toMatchObject({ detail: { token: "phone" } });
+});

@@ -116,7 +116,7 @@ async function say(
   const [relay] = active;
   if (relay === undefined) throw nothingToSayTo();
   if (active.length > 1) return describeChoice(active, "!thread say <id> <text>");
-  const said = await relays.say(relay.id, text, { event: origin.event });
+  const said = await relays.say(relay.id, text, { event: origin.event, caller: origin.caller });
   return describeSaid(relay.id, said);
 }
 

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 
 import { openTestServer, PATIENT, type TestServer } from "../../../test/support/server.ts";
+import { hashToken, mintToken } from "../../model/token.ts";
 import { ended, SMALL_RELAYS, SMALL_SCRIPT } from "../../../test/support/small-relays.ts";
 
 const open = (): Promise<TestServer> => openTestServer({ relays: SMALL_RELAYS, script: SMALL_SCRIPT });
@@ -179,6 +180,51 @@ test("a dry run tells the way and keeps nothing", async () => {
   });
   expect([status, json.stopReason, json.template]).toEqual([200, "no_matching_transition", "pair"]);
   expect(json.steps).toMatchObject([{ agent: "writer" }, { agent: "reader" }]);
+  expect((await server.send("/api/relays")).json.items).toEqual([]);
+});
+
+test("an answer is recorded with the token that sent it, and its key is for no other answer", async () => {
+  const plays = `[{ calls: [{ tool: AskUser, args: { question: "Which colour?" } }] }, { say: done, delayMs: 600000 }]`;
+  await using server = await openTestServer({
+    relays: SMALL_RELAYS,
+    script: `- { when: "WRITE", plays: ${plays} }\n`,
+  });
+  const { id } = await start(server, { agent: "writer" });
+  const status = async () => (await server.send(`/api/relays/${id}`)).json.status;
+  await expect.poll(status, PATIENT).toBe("waiting");
+  const { store } = server.cortex;
+  const secret = mintToken();
+  await store.tokens.create(
+    { id: "t", name: "phone", hash: hashToken(secret), can: ["send"] },
+    { principal: "owner" },
+  );
+  const say = (content: string) =>
+    server.send({
+      method: "POST",
+      path: `/api/relays/${id}/messages`,
+      json: { content, idempotencyKey: "k" },
+      headers: { authorization: `Bearer ${secret}` },
+    });
+  const first = await say("red");
+  expect(first).toMatchObject({ status: 202, json: { answered: expect.any(String), buffered: 0 } });
+  const { items } = await store.audit.list();
+  expect(items.find(({ kind }) => kind === "question.answer")).toMatchObject({ detail: { token: "phone" } });
+  expect(await say("red")).toMatchObject({ status: 202, json: first.json });
+  expect(await say("blue")).toMatchObject({ status: 409, json: { error: { code: "idempotency_conflict" } } });
+});
+
+test.each<[string, object]>([
+  ["pendingMessages", { pendingMessages: 5 }],
+  ["droppedMessages", { project: "letters", droppedMessages: "a" }],
+  ["profileOverride", { profileOverride: "nothing" }],
+  ["depth", { depth: -9 }],
+  ["call", { call: "x" }],
+  ["contract", { contract: {} }],
+])("metadata with the reserved field %s starts no relay", async (field, metadata) => {
+  await using server = await open();
+  const { status, json } = await post(server, "/api/relays", { agent: "writer", message: "slow", metadata });
+  expect([status, json.error.code]).toEqual([400, "request_invalid"]);
+  expect(json.error.message + json.error.hint).toContain(field);
   expect((await server.send("/api/relays")).json.items).toEqual([]);
 });
 

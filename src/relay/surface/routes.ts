@@ -107,13 +107,16 @@ export const relayRoutes = [
       "Send a message to a running or waiting relay: the answer to its question, or input for its next step",
     body: schemas.RelayMessage,
     answers: { 202: schemas.RelayBuffered },
-    async handle({ params: { id }, body: { content, idempotencyKey } }, { cortex }) {
+    async handle({ caller, params: { id }, body: { content, idempotencyKey } }, { cortex }) {
       const { events } = cortex.store;
       const from =
         idempotencyKey === undefined
           ? {}
           : { event: events.keptId(`${CHANNEL}:${idempotencyKey}` as EventId) };
-      return { status: 202, body: { id, ...(await cortex.relays.say(relayIdIn(id), content, from)) } };
+      return {
+        status: 202,
+        body: { id, ...(await cortex.relays.say(relayIdIn(id), content, { caller, ...from })) },
+      };
     },
   }),
   route({
@@ -165,7 +168,7 @@ async function artifactOf(id: string, step: number | undefined, context: RouteCo
 }
 
 function isOver(id: string): CortexError {
-  return new CortexError("state_conflict", `Relay ${id} has ended or is ending`, {
+  return new CortexError("state_conflict", `Relay ${id} is no longer running`, {
     hint: `\`cortex relay status ${id}\` shows how it ended.`,
   });
 }

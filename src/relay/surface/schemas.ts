@@ -2,7 +2,7 @@
 import { z } from "zod";
 
 import { jsonField, PageQuery, place, textField } from "../../feature/requests.ts";
-import { RELAY_STATUSES, STOP_REASONS } from "../record/record.ts";
+import { RELAY_STATUSES, RESERVED_METADATA, STOP_REASONS } from "../record/record.ts";
 
 const time = z.string().meta({ format: "date-time" });
 
@@ -132,7 +132,12 @@ const RelayRequest = z
     dir: z.string().min(1).optional().describe("The working folder of its agents, as an absolute path."),
     profile: z.string().min(1).optional().describe("For agents that use the active profile."),
     budgetUsd: z.number().positive().optional().describe("Cost limit in USD for the whole relay."),
-    metadata: z.record(z.string(), jsonField).optional(),
+    metadata: z
+      .record(z.string(), jsonField)
+      .refine((metadata) => RESERVED_METADATA.every((field) => !Object.hasOwn(metadata, field)), {
+        error: `reserved fields: ${RESERVED_METADATA.join(", ")}`,
+      })
+      .optional(),
     delivery: place.optional().describe("Where its notices go."),
     channel: z.string().min(1).optional().describe("The channel in its record: where it was started."),
     idempotencyKey: z.string().min(1).optional().describe("The same key returns the same relay."),

@@ -14,7 +14,7 @@ import type { RelayConfig } from "./snapshot.ts";
 /** Throws `config_invalid` if the settings of the home are invalid. Problems with relays are in the result. */
 export async function readRelays(sources: CheckedHome): Promise<RelayConfig> {
   const { config, variable } = await readConfigured(sources);
-  const { home } = sources;
+  const { home, agentFolders } = sources;
   const user = variable("HOME") ?? variable("USERPROFILE");
   const folders = { home, config: configFolder(home), user };
   return readRelayConfig(folders, {
@@ -22,7 +22,7 @@ export async function readRelays(sources: CheckedHome): Promise<RelayConfig> {
     examine: async (agent) => [
       ...checkTools(agent, sources.toolNames),
       ...checkIgnoredFields(agent, config),
-      ...(await checkPlugins(agent, { home, config })),
+      ...(await checkPlugins(agent, { home, config, agentFolders })),
     ],
   });
 }

@@ -56,7 +56,7 @@ const MAX_NAME_LENGTH = 200;
 
 function checkName(name: string): string {
   if (name.trim() !== "" && name.length <= MAX_NAME_LENGTH) return name;
-  throw new CortexError("limit_invalid", `Invalid name of a person: ${JSON.stringify(name.slice(0, 60))}`, {
+  throw new CortexError("limit_invalid", `Invalid person name ${JSON.stringify(name.slice(0, 60))}`, {
     hint: `Use 1 to ${MAX_NAME_LENGTH} characters.`,
   });
 }
@@ -64,12 +64,12 @@ function checkName(name: string): string {
 function checkIdentity(identity: string): Identity {
   if (isIdentity(identity)) return identity;
   throw new CortexError("id_invalid", `Invalid identity ${JSON.stringify(identity.slice(0, 100))}`, {
-    hint: "Use channel:sender, as in telegram:42, or channel@account:sender, and no channel of Cortex itself, such as http.",
+    hint: "Use channel:sender (telegram:42) or channel@account:sender. Cortex's own channels, such as http, have no identities.",
   });
 }
 
 function personIdInvalid(id: string): CortexError {
-  return new CortexError("id_invalid", `Invalid id of a person ${JSON.stringify(id.slice(0, 100))}`, {
+  return new CortexError("id_invalid", `Invalid person id ${JSON.stringify(id.slice(0, 100))}`, {
     hint: "Use 1 to 64 lower-case letters, digits, dots, - and _, starting with a letter or digit.",
   });
 }

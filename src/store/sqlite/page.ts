@@ -51,6 +51,6 @@ function readCursor(name: string, cursor: string): Place {
   const place = [Number(value), Number(key)] as const;
   if (list === name && place.every(Number.isSafeInteger)) return place;
   throw new CortexError("request_invalid", `Invalid cursor ${JSON.stringify(cursor)} for ${name}`, {
-    hint: "Pass `next` of the previous page, or omit the cursor to start over.",
+    hint: "Pass `next` from the previous page, or omit the cursor to start over.",
   });
 }

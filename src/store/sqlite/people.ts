@@ -83,7 +83,8 @@ export const changePerson = operation(
       const before = rows.get(id);
       if (before === undefined) return personUnknown(id);
       const { role = before.role, link, unlink, permissions = before.permissions } = change;
-      if ((role === "owner") !== (before.role === "owner")) return oneOwner();
+      if (role !== before.role && before.role === "owner") return ownerFixed();
+      if (role !== before.role && role === "owner") return oneOwner();
       if (id === OWNER_ID && permissions !== null) return ownerUnbound();
       for (const identity of link) {
         const holder = rows.find(identity);
@@ -108,7 +109,7 @@ export const removePerson = operation(record({ id: text, by: actorCodec }), (db)
   return ({ id, by }, { nowMs }): null | Refusal => {
     const person = rows.get(id);
     if (person === undefined) return personUnknown(id);
-    if (person.role === "owner") return oneOwner();
+    if (person.role === "owner") return ownerFixed();
     rows.remove(person, { by, nowMs });
     return null;
   };
@@ -365,7 +366,7 @@ function mergedLimits(before: string, change: string): string {
 function idTaken(id: string): Refusal {
   return new Refusal(
     "state_conflict",
-    `A person "${id}" exists already`,
+    `Person "${id}" already exists`,
     "Choose another id, or change that person.",
   );
 }
@@ -373,8 +374,8 @@ function idTaken(id: string): Refusal {
 function idOfAnother(id: string): Refusal {
   return new Refusal(
     "state_conflict",
-    `"${id}" was the id of a person who was removed`,
-    "Choose another id, so that nobody gets what was private to them; or add them with an identity that they had.",
+    `Id "${id}" belonged to a removed person`,
+    "Choose another id, so private data stays private. For the same person, add one of their old identities.",
   );
 }
 
@@ -389,8 +390,16 @@ function identityTaken(identity: Identity, id: string): Refusal {
 function oneOwner(): Refusal {
   return new Refusal(
     "state_conflict",
-    "Exactly one person is the owner",
+    "Only one person can be the owner",
     "Use the role member or guest; link your own identities to the person `owner`.",
+  );
+}
+
+function ownerFixed(): Refusal {
+  return new Refusal(
+    "state_conflict",
+    "The owner cannot be removed or get another role",
+    "To unlink an identity that is not yours: `cortex people link owner <identity> --remove`.",
   );
 }
 
@@ -405,7 +414,7 @@ function ownerUnbound(): Refusal {
 function tooMany(): Refusal {
   return new Refusal(
     "limit_invalid",
-    `${MAX_PEOPLE} people are known, which is the limit`,
+    `Too many people (limit ${MAX_PEOPLE})`,
     "Remove those who no longer write: `cortex people remove <id>`.",
   );
 }
@@ -413,7 +422,7 @@ function tooMany(): Refusal {
 function tooManyIdentities(id: string): Refusal {
   return new Refusal(
     "limit_invalid",
-    `Person "${id}" would have more than ${MAX_IDENTITIES} identities, which is the limit`,
+    `Too many identities for person "${id}" (limit ${MAX_IDENTITIES})`,
     "Remove identities that are no longer used.",
   );
 }

@@ -114,7 +114,7 @@ function toToken(row: TokenRow): StoredToken {
 function nameTaken(name: string): Refusal {
   return new Refusal(
     "state_conflict",
-    `A token named "${name}" exists already`,
+    `Token "${name}" already exists`,
     "Choose another name, or revoke it first: `cortex tokens list` shows its id.",
   );
 }
@@ -122,7 +122,7 @@ function nameTaken(name: string): Refusal {
 function tooMany(): Refusal {
   return new Refusal(
     "limit_invalid",
-    `${MAX_TOKENS} tokens are in use, which is the limit`,
-    "Revoke those that nothing uses: `cortex tokens list` shows when each was used last.",
+    `Too many tokens (limit ${MAX_TOKENS})`,
+    "Revoke unused ones; `cortex tokens list` shows when each was last used.",
   );
 }

@@ -228,7 +228,7 @@ async function checkPerson(context: ToolContext, ports: Ports): Promise<void> {
   if (await isByPerson(context, ports)) return;
   throw new CortexError(
     "tool_input_invalid",
-    "Only a person can request this; this message is not from one",
+    "Only a person can request this, and this message is not from a person",
     {
       hint: "Tell the owner what you would do, and do it when they ask for it.",
     },

@@ -14,6 +14,8 @@ import {
 import { asleep } from "../../obedient-model.ts";
 
 const STRANGERS: readonly Speaker[] = ["source", "page", "paired"];
+/** Whose conversations may write to others: a member's may not. */
+const PROGRAMS: readonly Speaker[] = ["source", "page", "folder"];
 const NOTE = "notes/today.md";
 const write = (path: string, content: string): Order => call("Write", { path, content });
 const read = (path: string): Order => call("Read", { path });
@@ -60,7 +62,7 @@ const left: readonly Crossing[] = leaving.flatMap(([name, order, helper], row) =
 );
 
 /** A colleague's own conversation is talked to, and is the owner's no more. */
-const talked: readonly Crossing[] = STRANGERS.flatMap((by, row) =>
+const talked: readonly Crossing[] = PROGRAMS.flatMap((by, row) =>
   [0, 1].map((column): Crossing => ({
     name: `the conversation of a colleague whom ${by} wrote to${column === 1 ? ", after a restart" : ""}`,
     border: column === 1 ? "restarts" : "workers",
@@ -74,9 +76,9 @@ const talked: readonly Crossing[] = STRANGERS.flatMap((by, row) =>
 
 /** A colleague obeys at once, by what they read themselves. */
 const sent: readonly Crossing[] = [0, 1, 2, 3, 4, 5].map((index): Crossing => {
-  const by = STRANGERS[index % 3]!;
-  const out = wayOut(index);
   const isMessage = index < 3;
+  const by = (isMessage ? PROGRAMS : STRANGERS)[index % 3]!;
+  const out = wayOut(index);
   const steps: readonly Step[] = [[READ], [out]];
   return {
     name: `what a colleague reads and sends, ${isMessage ? "written to" : "given work"} by ${by}`,
