@@ -23,7 +23,7 @@ async function open(
   await server.cortex.store.people.change(
     "owner",
     { link: ["telegram:42" as never] },
-    { principal: "owner" as never },
+    { principal: "owner" },
   );
   return server;
 }
@@ -79,7 +79,9 @@ test("in a group, what does not address the agent is recorded with the reason, a
   telegram.say("@cortex_bot hello", { chat, entities: [{ type: "mention", offset: 0, length: 11 }] });
   await expect.poll(() => telegram.sent.length, PATIENT).toBe(1);
   const { items } = await server.cortex.store.events.list({ channel: "telegram", direction: "received" });
-  expect(items.map(({ content, metadata }) => [content, (metadata as any).admission])).toEqual([
+  expect(
+    items.map(({ content, metadata }) => [content, (metadata as { admission: unknown }).admission]),
+  ).toEqual([
     ["hello", { answered: true, reason: "addressed" }],
     ["nice weather", { answered: false, reason: "not addressed" }],
   ]);

@@ -47,7 +47,7 @@ export interface ChannelPorts {
   readonly log: (line: string) => void;
 }
 
-export interface SetupStep {
+interface SetupStep {
   /** An imperative: "Create a bot with @BotFather". */
   readonly title: string;
   readonly text: string;
@@ -200,14 +200,14 @@ export interface KnownPlace {
   readonly atMs: number;
 }
 
-export interface PlatformRequest {
+interface PlatformRequest {
   readonly method: string;
   readonly query: Readonly<Record<string, string>>;
   readonly header: (name: string) => string | undefined;
   readonly body: Uint8Array;
 }
 
-export interface PlatformReply {
+interface PlatformReply {
   readonly status: number;
   readonly contentType?: string;
   readonly body?: string;
@@ -220,7 +220,7 @@ export interface Address {
   readonly topic?: string;
 }
 
-export interface MessageAddress extends Address {
+interface MessageAddress extends Address {
   readonly messageId: string;
 }
 

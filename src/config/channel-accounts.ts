@@ -19,15 +19,19 @@ export interface ChatAccount {
 }
 
 export function chatAccounts({ channels }: Pick<Config, "channels">): ChatAccount[] {
-  return CHAT_CHANNELS.flatMap((channel) => {
-    const configured = channels[channel];
-    if (configured === undefined) return [];
-    const { accounts, ...settings } = configured;
-    const others = Object.entries(accounts).map(([account, own]) => ({ channel, account, settings: own }));
-    // Without credentials of its own, it only groups the others.
-    const isGroup = others.length > 0 && !Object.keys(settings).some((field) => field.endsWith("Env"));
-    return isGroup ? others : [{ channel, account: DEFAULT_ACCOUNT, settings }, ...others];
-  });
+  return CHAT_CHANNELS.flatMap((channel) => accountsOf(channel, channels[channel]));
+}
+
+function accountsOf(channel: ChatChannel, configured: ChatSettings | undefined): ChatAccount[] {
+  if (configured === undefined) return [];
+  const { accounts, ...settings } = configured;
+  const all: ChatAccount[] = [];
+  // Without credentials of its own, it only groups the others.
+  const isGroup =
+    Object.keys(accounts).length > 0 && !Object.keys(settings).some((field) => field.endsWith("Env"));
+  if (!isGroup) all.push({ channel, account: DEFAULT_ACCOUNT, settings });
+  for (const [account, own] of Object.entries(accounts)) all.push({ channel, account, settings: own });
+  return all;
 }
 
 /** Undefined: the configuration says nothing about this account. */

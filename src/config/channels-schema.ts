@@ -6,7 +6,7 @@ import { parseQueueMode, QUEUE_MODES } from "../model/queue-mode.ts";
 import { named, parsed, text, texts, variable } from "./schema-parts.ts";
 
 /** How many senders and places a list may name. */
-export const MAX_ALLOWED = 10_000;
+const MAX_ALLOWED = 10_000;
 
 /** Of every account of every chat channel. */
 const conversation = {

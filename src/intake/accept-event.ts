@@ -74,7 +74,9 @@ export async function acceptEvents(
 /** Whatever may pass is thrown: the platform delivers the events again. */
 function leaveOut({ adapter, sourceId }: OwnIncoming, error: unknown, { log }: Intake): void {
   if (!(error instanceof CortexError) || error.transient || PASSING.has(error.code)) throw error;
-  log(`Left out ${adapter}:${String(sourceId)}, which cannot be stored: ${error.message}. ${error.hint}`);
+  log(
+    `Left out ${adapter}:${JSON.stringify(sourceId)}, which cannot be stored: ${error.message}. ${error.hint}`,
+  );
 }
 
 /** Errors of the home, which have nothing to do with the event. */

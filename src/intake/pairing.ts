@@ -12,7 +12,7 @@ import { truncate } from "../model/truncate.ts";
 import type { NewEvent } from "../store/store.ts";
 import type { Intake } from "./intake.ts";
 
-export const PAIRING_MS = HOUR_MS;
+const PAIRING_MS = HOUR_MS;
 const CODE_LENGTH = 8;
 /** Without 0 and 1, which look like letters. */
 const SYMBOLS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ23456789";

@@ -13,14 +13,12 @@ export interface Extras {
   readonly startThread?: string;
 }
 
-export interface Button {
+interface Button {
   readonly label: string;
-  /** At most MAX_BUTTON_DATA bytes, the least that a platform takes. */
+  /** At most 64 bytes, the least that a platform takes. */
   readonly data: string;
   readonly style?: "primary" | "danger";
 }
-
-export const MAX_BUTTON_DATA = 64;
 
 /** A file of the home's attachments, by its hash. */
 export interface OutgoingFile {

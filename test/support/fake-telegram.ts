@@ -7,14 +7,14 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
 
-export interface ApiRequest {
+interface ApiRequest {
   readonly method: string;
-  readonly params: Readonly<Record<string, any>>;
+  readonly params: Readonly<Record<string, ReturnType<typeof JSON.parse>>>;
   readonly file?: Buffer | undefined;
 }
 
 /** What is done with the next request of a method, instead of answering it. */
-export type Fault =
+type Fault =
   /** Not taken. */
   | {
       readonly kind: "status";
@@ -53,11 +53,11 @@ export interface FakeTelegram extends AsyncDisposable {
   readonly files: Map<string, Buffer>;
 }
 
-export interface SentMessage {
+interface SentMessage {
   readonly message_id: number;
   readonly chat_id: string;
   readonly method: string;
-  readonly params: Readonly<Record<string, any>>;
+  readonly params: Readonly<Record<string, ReturnType<typeof JSON.parse>>>;
   text: string;
   readonly file?: Buffer | undefined;
 }
@@ -81,7 +81,7 @@ interface TelegramMessage {
   readonly [field: string]: unknown;
 }
 
-export const BOT = { id: 1_000, is_bot: true, first_name: "Cortex", username: "cortex_bot" };
+const BOT = { id: 1_000, is_bot: true, first_name: "Cortex", username: "cortex_bot" };
 const TOKEN = "1000:fake-token-of-the-test-bot";
 const ADA: TelegramUser = { id: 42, is_bot: false, first_name: "Ada" };
 const START_SECONDS = 1_780_000_000;
@@ -141,8 +141,8 @@ export async function startTelegram({
   function poll({ params }: ApiRequest, response: ServerResponse): void {
     polls++;
     waiting?.conflict();
-    const { offset } = params;
-    while (offset !== undefined && (updates[0]?.update_id ?? Infinity) < offset) updates.shift();
+    const offset: number = params["offset"] ?? 0;
+    updates.splice(0, updates.findLastIndex((update) => update.update_id < offset) + 1);
     const finish = (): void => {
       clearTimeout(timer);
       waiting = undefined;
@@ -301,7 +301,7 @@ interface Description {
 const DESCRIPTION = fileURLToPath(new URL("../../../shared/data/telegram-bot-api.json", import.meta.url));
 
 /** Whether requests are checked against the official description. */
-export const HAS_DESCRIPTION = existsSync(DESCRIPTION);
+const HAS_DESCRIPTION = existsSync(DESCRIPTION);
 
 function readDescription(): Description | undefined {
   return HAS_DESCRIPTION ? (JSON.parse(readFileSync(DESCRIPTION, "utf8")) as Description) : undefined;

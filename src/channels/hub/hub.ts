@@ -31,7 +31,7 @@ export interface AccountStatus extends LinkStatus {
 /** How often links are looked at: for what is dead, and for what is due again. */
 const LOOK_MS = 1_000;
 /** Places that are asked for missed messages: those that were used last. */
-export const MAX_BACKFILLED_PLACES = 200;
+const MAX_BACKFILLED_PLACES = 200;
 
 interface Connected {
   readonly key: string;

@@ -10,7 +10,7 @@ import type { Connection, FileRef, Inbound } from "../channel.ts";
 import { withTimeout } from "../with-timeout.ts";
 
 /** How long a file may take. One that takes longer is missing, and both sides are told. */
-export const DOWNLOAD_MS = 60_000;
+const DOWNLOAD_MS = 60_000;
 
 const DIRECTIONS: Readonly<Record<Inbound["kind"], Direction>> = {
   message: "received",
@@ -52,7 +52,7 @@ export function toReceived(
     contentType: isMessage ? "text" : kind,
     ...(files.length === 0 ? {} : { attachments: files.map(describeFile) }),
     ...present({ payload: inbound.payload }),
-    metadata: present({ sender_name: sender.name, is_bot: sender.bot ? true : undefined }) as Json,
+    metadata: present({ sender_name: sender.name, is_bot: sender.bot ? true : undefined }),
     timestampMs: inbound.atMs,
   };
   return files.length === 0 ? { incoming } : { incoming, attachments: () => downloadAll(files, connection) };

@@ -71,7 +71,7 @@ function open({ backfill = false, openFails = undefined as Error | undefined } =
     log,
     commitBy: (next: typeof commit) => void (commit = next),
     /** Time goes by, and the link is looked at every second. */
-    pass(ms: number) {
+    pass: (ms: number): void => {
       for (let left = ms; left > 0; left -= 1_000) {
         clock.advance(Math.min(left, 1_000));
         link.look();

@@ -9,7 +9,7 @@
  * may hang: the old one is aborted, and nothing that it commits counts any more. Only the receiving transport proves that
  * a connection lives: however quiet an account is, it is live while proofs come.
  */
-import { CortexError, errorText } from "../../model/errors.ts";
+import { CortexError, type ErrorCode, errorText } from "../../model/errors.ts";
 import { HOUR_MS, MINUTE_MS } from "../../model/durations.ts";
 import type { Json } from "../../model/json.ts";
 import type { ChannelModule, Connection, Inbound, KnownPlace, Sink } from "../channel.ts";
@@ -50,17 +50,23 @@ export interface Batch {
 }
 
 export const FIRST_BACKOFF_MS = 1_000;
-export const MAX_BACKOFF_MS = 5 * MINUTE_MS;
+const MAX_BACKOFF_MS = 5 * MINUTE_MS;
 /** The other program may be the previous process of this one, which is ending. */
 export const CONFLICT_MS = 30_000;
 /** A connection that has lived this long has recovered. */
 const RECOVERED_MS = MINUTE_MS;
 /** How often places are asked for messages that were missed, however live the connection looks. */
-export const BACKFILL_MS = HOUR_MS;
+const BACKFILL_MS = HOUR_MS;
 /** The shortest time that a connection has to prove that it lives. */
 export const MIN_PROOF_MS = 30_000;
 /** How long a commit may take before its connection counts as dead: it downloads files. */
 export const MAX_COMMIT_MS = 10 * MINUTE_MS;
+
+const STATE_OF: Partial<Record<ErrorCode, LinkState>> = {
+  credentials_missing: "refused",
+  credentials_refused: "refused",
+  channel_conflict: "conflict",
+};
 
 interface Generation {
   readonly connection: Connection;
@@ -230,15 +236,8 @@ export class Link implements AsyncDisposable {
     const text = errorText(error);
     if (!(error instanceof CortexError)) return this.#fail("backoff", text);
     const told = `${text}. ${error.hint}`;
-    switch (error.code) {
-      case "credentials_missing":
-      case "credentials_refused":
-        return this.#fail("refused", told);
-      case "channel_conflict":
-        return this.#fail("conflict", told);
-      default:
-        return this.#fail("backoff", told, error.retryAfterMs);
-    }
+    const state = STATE_OF[error.code] ?? "backoff";
+    return this.#fail(state, told, error.retryAfterMs);
   }
 
   #fail(state: LinkState, error: string, retryAfterMs = 0): void {

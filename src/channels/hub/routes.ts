@@ -45,7 +45,7 @@ export const channelRoutes = [
   }),
 ];
 
-export function channelView({
+function channelView({
   channel,
   account,
   state,

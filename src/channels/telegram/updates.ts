@@ -61,7 +61,7 @@ interface File {
   readonly file_size?: number;
 }
 
-export interface Message {
+interface Message {
   readonly message_id: number;
   readonly message_thread_id?: number;
   readonly is_topic_message?: boolean;
@@ -88,7 +88,7 @@ export interface Message {
   readonly poll?: { readonly question: string; readonly options: readonly { readonly text: string }[] };
 }
 
-export interface CallbackQuery {
+interface CallbackQuery {
   readonly id: string;
   readonly from: User;
   readonly message?: Message;
