@@ -2,8 +2,7 @@
 import { z } from "zod";
 
 import { DEFAULT_ACCOUNT } from "../model/ids.ts";
-import { parseQueueMode, QUEUE_MODES } from "../model/queue-mode.ts";
-import { named, parsed, text, texts, variable } from "./schema-parts.ts";
+import { named, text, texts, variable } from "./schema-parts.ts";
 
 /** How many senders and places a list may name. */
 const MAX_ALLOWED = 10_000;
@@ -12,11 +11,6 @@ const MAX_ALLOWED = 10_000;
 const conversation = {
   enabled: z.boolean().describe("Whether it connects.").default(true),
   agent: text("Agent that answers there. Default: main.").exactOptional(),
-  persona: text("Persona of new conversations there. Default: that of the agent.").exactOptional(),
-  routing: z
-    .enum(["default"])
-    .describe("Where messages go that no hook routes: to the session of their sender or group.")
-    .default("default"),
   dmScope: z
     .enum(["main", "per-peer", "per-channel-peer"])
     .describe("Session of direct messages there. Default: `dmScope` of the configuration.")
@@ -32,7 +26,6 @@ const conversation = {
     .enum(["pair", "ignore"])
     .describe("What strangers get in a direct message: a pairing code, or nothing.")
     .default("pair"),
-  queueMode: parsed(parseQueueMode, "Queue mode of messages there.", QUEUE_MODES).exactOptional(),
 } as const;
 
 const url = (description: string) =>
@@ -43,26 +36,6 @@ const PLATFORM_FIELDS = {
   telegram: {
     tokenEnv: variable("Variable with the bot's token from @BotFather.").exactOptional(),
     baseUrl: url("Bot API server.").default("https://api.telegram.org"),
-    mode: z
-      .enum(["poll", "webhook"])
-      .describe("Whether Cortex asks for updates, or Telegram posts them to `server.publicUrl`.")
-      .default("poll"),
-  },
-  discord: {
-    tokenEnv: variable("Variable with the bot's token.").exactOptional(),
-    apiUrl: url("Discord's API.").default("https://discord.com/api/v10"),
-    gatewayUrl: z
-      .url({ protocol: /^wss?$/, error: "expected a ws or wss URL" })
-      .describe("Discord's gateway. Default: the one that the API names.")
-      .exactOptional(),
-  },
-  slack: {
-    botTokenEnv: variable("Variable with the bot token (xoxb-…).").exactOptional(),
-    appTokenEnv: variable("Variable with the app-level token (xapp-…) for Socket Mode.").exactOptional(),
-    signingSecretEnv: variable(
-      "Variable with the signing secret, to receive events by HTTP.",
-    ).exactOptional(),
-    apiUrl: url("Slack's API.").default("https://slack.com/api"),
   },
 } as const;
 
@@ -85,12 +58,8 @@ function chatChannel<Fields extends z.ZodRawShape>(name: string, fields: Fields)
 /** The settings of one account, by channel. */
 export const channelSettings = {
   telegram: z.object({ ...conversation, ...PLATFORM_FIELDS.telegram }),
-  discord: z.object({ ...conversation, ...PLATFORM_FIELDS.discord }),
-  slack: z.object({ ...conversation, ...PLATFORM_FIELDS.slack }),
 };
 
 export const chatChannels = {
   telegram: chatChannel("Telegram", PLATFORM_FIELDS.telegram),
-  discord: chatChannel("Discord", PLATFORM_FIELDS.discord),
-  slack: chatChannel("Slack", PLATFORM_FIELDS.slack),
 };

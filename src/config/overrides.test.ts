@@ -77,7 +77,7 @@ test("a flag does not hide that the file is wrong", async () => {
 
 test("a variable that sets half of something is a problem, and not an exception", async () => {
   expect(await problemsIn({}, { environment: { CORTEX_ADMIN_CHANNEL: "webhook" } })).toEqual([
-    "cortex.json admin.place: missing. Name of the webhook.",
+    "cortex.json admin.place: missing. Id of the chat on the channel, or name of the webhook.",
   ]);
 });
 

@@ -160,8 +160,8 @@ test.each([["[]"], ["5"], ["null"]])("a file that holds %s is a problem of the w
 
 test("what misses a key is shown once, and is not taken for more than it is", async () => {
   expect(await problemsIn({ "cortex.json": { admin: {}, agents: { x: { persona: "nova" } } } })).toEqual([
-    "cortex.json:2:12 admin.channel: missing. Channel: webhook, or http or cli to only record reports in the ledger.",
-    "cortex.json:2:12 admin.place: missing. Name of the webhook.",
+    "cortex.json:2:12 admin.channel: missing. Channel; http and cli only record reports in the ledger.",
+    "cortex.json:2:12 admin.place: missing. Id of the chat on the channel, or name of the webhook.",
     'cortex.json:5:18 agents.x.persona: unknown persona "nova". Use one of atlas.',
   ]);
 });
@@ -287,7 +287,7 @@ test("a misspelt key is an error with the key that was meant, in both files and 
     expect.stringMatching(/identity\.sol: unknown key\. Did you mean "soul"\?$/),
     expect.stringMatching(/channels\.webhoks: unknown key\. Did you mean "webhooks"\?$/),
     expect.stringMatching(
-      /channels\.discrod: unknown key.*Did you mean "discord"\? It is not available in this version; available: webhooks, files, paired\.$/,
+      /channels\.discrod: unknown key.*Did you mean "discord"\? It is not available in this version; available: webhooks, files, telegram, paired\.$/,
     ),
     expect.stringMatching(/price\.input: missing/),
     expect.stringMatching(/price\.output: missing/),
@@ -300,8 +300,8 @@ test("a misspelt key is an error with the key that was meant, in both files and 
 test.each([
   [
     "cortex.json",
-    { channels: { telegram: {} } },
-    /channels\.telegram: not available in this version\. Available: webhooks, files, paired\./,
+    { channels: { matrix: {} } },
+    /channels\.matrix: not available in this version\. Available: webhooks, files, telegram, paired\./,
   ],
   ["cortex.json", { mcpServers: {} }, /mcpServers: not available in this version\./],
   [
@@ -309,11 +309,7 @@ test.each([
     { store: "postgres" },
     /store: "postgres" is not available in this version\. Available: sqlite\./,
   ],
-  [
-    "cortex.json",
-    { admin: { channel: "telegram", place: "1" } },
-    /admin\.channel: "telegram" is not available/,
-  ],
+  ["cortex.json", { admin: { channel: "matrix", place: "1" } }, /admin\.channel: "matrix" is not available/],
   [
     "profiles.json",
     { profiles: { c: { backend: "claude" } } },
