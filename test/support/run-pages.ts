@@ -13,6 +13,7 @@ import { fileURLToPath } from "node:url";
 
 import { runCommandLine } from "../../src/cli/command-line.ts";
 import { COMMANDS } from "../../src/cli/commands.ts";
+import type { Identity } from "../../src/model/principal.ts";
 import { MAIN_SESSION, type SessionKey } from "../../src/model/session-key.ts";
 import { type Cortex, openCortex } from "../../src/runtime/cortex.ts";
 import { addShippedRelays } from "../../src/relay/templates/shipped-files.ts";
@@ -38,6 +39,8 @@ const SCRIPT = `
 const ANY_ID =
   /^(<(id|turn|session|event|relay|approval)>|(http:)?[0-7][0-9A-HJKMNP-TV-Z]{25}|thr_[0-9a-f]{8})$/i;
 
+let strangers = 0;
+
 const pages = JSON.parse(await text(process.stdin)) as PlayedPage[];
 const printOut = process.stdout.write.bind(process.stdout);
 for (const page of pages) await playPage(page);
@@ -51,7 +54,8 @@ async function playPage({ page, before, commands }: PlayedPage): Promise<void> {
       server: { port: 0 },
       timezone: "UTC",
       broker: { retryMs: 0, maxAttempts: 1 },
-      channels: { webhooks: { orders: { scheme: "unsigned" } } },
+      // Without its token, the channel is there and connects to nothing.
+      channels: { webhooks: { orders: { scheme: "unsigned" } }, telegram: { tokenEnv: "NO_TOKEN" } },
       personas: { atlas: { permissions: { ask: ["Glob"] } } },
     },
     profiles: { profiles: { played: { backend: "offline", script: "script.yaml" } } },
@@ -72,6 +76,7 @@ async function playPage({ page, before, commands }: PlayedPage): Promise<void> {
     await using server = await serve(cortex, { host: "127.0.0.1", port: 0, log: () => {} });
     const idOf = await createIds(cortex);
     for (const command of [...before, ...commands]) {
+      await meetStranger(command, cortex);
       const line = (await withIds(command, idOf)).replaceAll(":4747", `:${server.port}`);
       const watch = setTimeout(() => {
         process.stderr.write(`${page}: "${command}" does not end.\n`);
@@ -101,6 +106,15 @@ async function seen(line: string, { store }: Cortex): Promise<void> {
   const hook = /^cortex hooks new ([\w-]+)/.exec(line)?.[1];
   if (hook === undefined) return;
   while ((await store.hooks.get(hook)) === undefined) await wait(POLL_MS);
+}
+
+/** Somebody has got the code that a command names. */
+async function meetStranger(command: string, { store }: Cortex): Promise<void> {
+  const code = /^cortex channels pair (\w{8})\b/.exec(command)?.[1];
+  if (code === undefined) return;
+  const identity = `telegram:${++strangers}` as Identity;
+  const target = { channel: "telegram", place: String(strangers) };
+  await store.pairings.offer({ code, identity, name: "Eve", target, expiresAtMs: Date.now() + PATIENCE_MS });
 }
 
 /** Whether no shell is needed: nothing but `cortex` and its words. */

@@ -21,8 +21,8 @@ export const CHANNELS: readonly Command[] = [
         details: "Without a code, it lists the codes that strangers were given in the last hour.",
         examples: ["cortex channels pair", "cortex channels pair K7WQ2MZA --as owner"],
         options: [
-          ["--as <role>", "owner: it is you; member: someone who may talk (default)"],
-          ["--person <id>", "Of a member: an existing person, or the id of a new one"],
+          ["--as <role>", "Who it is: owner, which is you, or member (default)"],
+          ["--person <id>", "Person they are: an existing one, or a new id"],
         ],
         run: async (given) => (await import("./channel-commands.ts")).pairStranger(given),
       },

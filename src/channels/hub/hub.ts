@@ -218,7 +218,7 @@ function channelUnknown(channel: string, known: readonly string[]): CortexError 
   return new CortexError("channel_unknown", `Unknown channel "${channel}"`, {
     hint:
       known.length === 0
-        ? "No channels are configured: `cortex channels add`."
+        ? "No chat channels are configured; docs/channels.md shows how."
         : `Channels: ${known.join(", ")}.`,
   });
 }
