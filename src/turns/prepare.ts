@@ -158,18 +158,22 @@ export async function prepareRun(claim: Claim, ports: TurnPorts): Promise<RunWor
   };
 }
 
-/** Documents by others lie in the agent's folders for them, in watched folders, and among the attachments. */
+/** Documents by others lie in the folders of all agents for them, in watched folders, and among the attachments. */
 function workLabels(
   { claim, setup, folders, items }: Assignment,
   { home, store, settings, features }: TurnPorts,
 ): WorkLabels {
-  const watched = Object.values(settings.config().channels.files).map(({ folder }) => folder);
-  const foreign = setup.agent.foreign.map((folder) => resolve(folders.workspace, folder));
+  const { agents, channels } = settings.config();
+  const watched = Object.values(channels.files).map(({ folder }) => folder);
+  // An agent can be allowed into the folders of another, or work there as a step of a relay.
+  const foreign = [{ ...setup.agent, workspace: folders.workspace }, ...Object.values(agents)].flatMap(
+    (agent) => agent.foreign.map((folder) => resolve(agent.workspace, folder)),
+  );
   const files = new FileLabels({
     labels: store.labels,
     home,
     shared: () => features.sharedFolders(),
-    foreign: [...foreign, ...watched, attachmentsFolder(home)],
+    foreign: [...new Set(foreign), ...watched, attachmentsFolder(home)],
     outputs: dirname(folders.outputFolder),
   });
   const principal = principalOfTurn(items);
