@@ -67,6 +67,7 @@ export function encodeEvent(event: NewEvent): EventInput {
     payload: jsonText(event.payload),
     metadata: jsonText(event.metadata),
     principal: event.principal ?? null,
+    audience: event.audience ?? null,
     label: event.label === undefined ? null : canonicalJson(labelJson(event.label)),
     returns: event.returns === true ? 1 : 0,
   };

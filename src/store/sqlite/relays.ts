@@ -5,7 +5,7 @@ import { prepareAborts } from "./abort.ts";
 import { prepareAccept } from "./accept-event.ts";
 import { claimCodec, type ClaimRow } from "./claim.ts";
 import { dispatchCodec } from "./dispatch.ts";
-import { prepareShareTrust } from "./inherit-trust.ts";
+import { prepareLabelWords, prepareShareTrust } from "./inherit-trust.ts";
 import { deliveryCodec, prepareInsertDeliveries } from "./insert-delivery.ts";
 import { eventCodec } from "./insert-event.ts";
 import { oncePerDatabase } from "./once.ts";
@@ -275,7 +275,10 @@ const prepareRows = oncePerDatabase((db: Database) => {
     "update relay_step set state = 'ended', ended_ms = ? where relay = ? and step = ? and state = 'running'",
   );
   const findSession = db.prepare<[string], number>("select key from session where label = ?").pluck();
-  const sessionOf = db.prepare<[number], number>("select session from item where key = ?").pluck();
+  const findItem = db.prepare<[number], { session: number; event: number }>(
+    "select session, event from item where key = ?",
+  );
+  const labelWords = prepareLabelWords(db);
   const share = prepareShareTrust(db);
   return {
     keepConfig: ({ hash, json: text }: Decoded<typeof configCodec>): void =>
@@ -298,7 +301,10 @@ const prepareRows = oncePerDatabase((db: Database) => {
     endStep: (relay: number, step: number, atMs: number | null): void => void end.run(atMs, relay, step),
     shareTrust(from: string, item: number, nowMs: number): void {
       const key = findSession.get(from);
-      if (key !== undefined) share(key, required(sessionOf.get(item)), nowMs);
+      if (key === undefined) return;
+      const { session, event } = required(findItem.get(item));
+      labelWords(key, event);
+      share(key, session, nowMs);
     },
   };
 });
