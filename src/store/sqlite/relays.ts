@@ -144,7 +144,6 @@ export const saveRelay = operation(changeCodec, (db) => {
   const stopSteps = prepareStopSteps(db);
   const insertDeliveries = prepareInsertDeliveries(db);
   const accept = prepareAccept(db);
-  const shareTrust = prepareShareWithCaller(db);
   const waitingTurns = prepareWaitingTurns(db);
   const changes = prepareRecorder(db);
 
@@ -162,10 +161,8 @@ export const saveRelay = operation(changeCodec, (db) => {
     if (deliveries.length > 0) moment.wake("outbox");
     const told = tell === undefined ? undefined : accept({ ...tell, judge: 0, claim: undefined }, moment);
     if (told instanceof Refusal) return told;
-    if (isFinal(state) && relay.ended_ms === null && relay.caller !== null) {
-      shareTrust(key, relay.caller, moment.nowMs);
+    if (isFinal(state) && relay.ended_ms === null && relay.caller !== null)
       waitingTurns.wakeIfTold(relay.caller, relay.caller_turn!, moment);
-    }
     changes.relay(key, state);
     if (input.due !== 0 || stop !== null) moment.wake("queue");
     return { version: required(readVersion.get(key)), claim }; // stopping steps may have changed it
@@ -308,19 +305,6 @@ const prepareRows = oncePerDatabase((db: Database) => {
     },
   };
 });
-
-/** The session that waits for a relay reads the results of its steps, and so takes over their labels. */
-function prepareShareWithCaller(db: Database): (relay: number, caller: number, nowMs: number) => void {
-  const find = db
-    .prepare<[number], number>(
-      "select distinct i.session from relay_step p join item i on i.key = p.item where p.relay = ?",
-    )
-    .pluck();
-  const share = prepareShareTrust(db);
-  return (relay, caller, nowMs) => {
-    for (const session of find.all(relay)) share(session, caller, nowMs);
-  };
-}
 
 const FINAL: ReadonlySet<string> = new Set<RelayState>(["completed", "failed", "cancelled", "aborted"]);
 
