@@ -3,6 +3,7 @@ import type { Database } from "better-sqlite3";
 import type { RelayState } from "../store.ts";
 import { prepareAborts } from "./abort.ts";
 import { prepareAccept } from "./accept-event.ts";
+import { heldCodec, prepareRequests } from "./approval-requests.ts";
 import { claimCodec, type ClaimRow } from "./claim.ts";
 import { dispatchCodec } from "./dispatch.ts";
 import { prepareLabelWords, prepareShareTrust } from "./inherit-trust.ts";
@@ -127,6 +128,7 @@ const changeCodec = record({
   due: number,
   steps: list(stepCodec),
   deliveries: list(deliveryCodec),
+  held: optional(heldCodec),
   stop: wordsOrNull,
   tell: optional(record({ event: eventCodec, dispatch: dispatchCodec })),
   claim: optional(claimCodec),
@@ -143,6 +145,7 @@ export const saveRelay = operation(changeCodec, (db) => {
   const saveSteps = prepareSaveSteps(db);
   const stopSteps = prepareStopSteps(db);
   const insertDeliveries = prepareInsertDeliveries(db);
+  const hold = prepareHold(db);
   const accept = prepareAccept(db);
   const waitingTurns = prepareWaitingTurns(db);
   const changes = prepareRecorder(db);
@@ -159,6 +162,7 @@ export const saveRelay = operation(changeCodec, (db) => {
     if (stop !== null) stopSteps(key, stop, moment);
     insertDeliveries(deliveries, { turn: null, message: null }, moment.nowMs);
     if (deliveries.length > 0) moment.wake("outbox");
+    if (input.held !== undefined) hold(key, input.held, moment);
     const told = tell === undefined ? undefined : accept({ ...tell, judge: 0, claim: undefined }, moment);
     if (told instanceof Refusal) return told;
     if (isFinal(state) && relay.ended_ms === null && relay.caller !== null)
@@ -305,6 +309,27 @@ const prepareRows = oncePerDatabase((db: Database) => {
     },
   };
 });
+
+/** Asks on behalf of the last step whether what a relay says may be sent. */
+function prepareHold(db: Database) {
+  const findLast = db.prepare<[number], { key: number; run: number }>(
+    `select i.session as key, i.turn as run from relay_step p join item i on i.key = p.item
+     where p.relay = ? and i.turn is not null order by p.step desc limit 1`,
+  );
+  const requests = prepareRequests(db);
+  const insertDeliveries = prepareInsertDeliveries(db);
+  return (
+    relay: number,
+    { request, deliveries: approved, refused }: Decoded<typeof heldCodec>,
+    moment: OperationTime,
+  ): void => {
+    const asker = findLast.get(relay);
+    if (asker !== undefined)
+      return requests.hold(request, { message: null, approved, refused }, asker, moment);
+    insertDeliveries(refused, { turn: null, message: null }, moment.nowMs);
+    moment.wake("outbox");
+  };
+}
 
 const FINAL: ReadonlySet<string> = new Set<RelayState>(["completed", "failed", "cancelled", "aborted"]);
 
