@@ -218,6 +218,32 @@ describe.each(Object.entries(STORES))("%s", (_, open) => {
       expect(await found(store, "plan", { audience: ada })).toEqual(["answer-hers"]);
     });
 
+    test("is found for the audience of what it comes from, unless agents wrote it to each other", async () => {
+      await using opened = await open();
+      const { store } = opened;
+      const audience = "room:test:-1";
+      const task = event("task", {
+        id: "agent:task" as never,
+        channel: "subagent",
+        content: "the plan",
+        audience,
+      });
+      await store.events.accept(task, { dispatch: dispatch("task", toSession("worker")) });
+      await store.events.accept(
+        event("caused", { cause: task.id, principal: OWNER_PRINCIPAL, content: "the plan" }),
+      );
+      expect((await store.events.get(event("caused").id))!.audience).toBe(audience);
+      const [claim] = await store.queue.lease(alice, 1);
+      const said = message(claim!.turn, "assistant", "The plan of the worker.");
+      const answer = event("answer", { id: "cortex:answer" as never, direction: "sent", content: null });
+      await store.turns.commit(turnFor(claim!, { messages: [message("m", "user", "?"), said], answer }));
+      await index(store.events);
+      const hits = await store.events.search("plan", { audience });
+      expect(hits.map(({ event: id }) => id).toSorted()).toEqual(["cortex:answer", "test:caused"]);
+      expect(hits[0]!.label.private).toEqual([audience]);
+      expect(await found(store, "plan", { audience: "owner" })).toEqual([]);
+    });
+
     test("is shown where the words are, and as long as is wanted", async () => {
       await using opened = await open();
       const { store } = opened;

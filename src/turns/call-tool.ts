@@ -22,6 +22,7 @@ import {
   joinLabels,
   type Label,
   mayTell,
+  NO_LABEL,
   OWNERS,
   readTrust,
   type Trust,
@@ -271,8 +272,13 @@ async function askAgain(
 }
 
 async function goOnWithChild(step: Step, waiting: Suspension, run: CallingRun): Promise<CallOutcome> {
-  const result = await run.ports.features.readWait(waiting.detail);
-  if (result === undefined) return suspend(waiting, run);
+  const found = await run.ports.features.readWait(waiting.detail);
+  if (found === undefined) return suspend(waiting, run);
+  const { label: brought = NO_LABEL, ...result } = found;
+  const audience = confinementOf(run);
+  if (audience !== undefined && !mayTell(brought, audience))
+    return finish("error", withheld(result, audience), step, run);
+  await label(brought, step, run); // before the model reads it
   return finish(result.isError === true ? "error" : "ok", result, step, run);
 }
 

@@ -22,7 +22,7 @@ import { FileLabels } from "../personas/file-labels.ts";
 import { identityFilesFor } from "../personas/identity-files.ts";
 import { type Skill, skillsOf } from "../personas/skills.ts";
 import type { Claim, Context, Journal, QueueItem, Store, StoredSession } from "../store/store.ts";
-import { audienceOfTurn, confinedTo, principalOfTurn } from "./audience.ts";
+import { audienceOfTurn, confinedTo, outsideAudience, principalOfTurn } from "./audience.ts";
 import { type Candidates, chooseProfile, fallbackChain, healthFor, whyFallback } from "./choose-profile.ts";
 import { type Pinned, TurnJournal } from "./journal.ts";
 import { nextStretch, type Worked } from "./limits.ts";
@@ -103,7 +103,7 @@ export async function prepareRun(claim: Claim, ports: TurnPorts): Promise<RunWor
     { profile, tools, files: labels.files },
     ports,
   );
-  const { outward: _, ...duty } = parseTrust(worker?.dutyLabel);
+  const { outward: _, ...duty } = parseTrust(dutyFor(assignment)?.label);
   const { turn } = claim;
   const sources = [
     ...labelsOfMessages(items, turn),
@@ -269,9 +269,10 @@ async function readContext(
   const trust = { home, config: settings.config(), agentFolders, log };
   const [window, { skills }] = await Promise.all([windowOf(profile), skillsOf(setup, trust)]);
   const { workspace } = folders;
+  const duty = dutyFor({ worker, items });
   const identity = await identityFilesFor(confinedTo(items, setup.persona), workspace, files);
   const assemble = async (): Promise<string> => {
-    const content = { workspace, identity, tools, skills, window, duty: worker?.duty };
+    const content = { workspace, identity, tools, skills, window, duty: duty?.text };
     return (await assembleSystem(setup, content)).text;
   };
   const [thread, system, attached, label] = await Promise.all([
@@ -281,6 +282,12 @@ async function readContext(
     labelOfPrompt({ setup, workspace, identity, tools, skills }, files),
   ]);
   return { thread, window, system, skills, attachedBefore: attached.flatMap(attachedFiles), label };
+}
+
+/** The description of its job quotes notes of the owner's, which are not for others to hear. */
+function dutyFor({ worker, items }: Pick<Assignment, "worker" | "items">) {
+  const isOthers = outsideAudience(items) !== undefined;
+  return isOthers ? undefined : { text: worker?.duty, label: worker?.dutyLabel };
 }
 
 /** A hook can ask for a turn that does not see the history. */

@@ -10,6 +10,7 @@ import { assistantBody, endedAtLimit, type Message, type ToolCall } from "../mod
 import { present } from "../model/present.ts";
 import { wasReplied } from "../model/reply-tool.ts";
 import { answeredMessage } from "../model/stamp.ts";
+import { readTrust } from "../model/trust.ts";
 import { addUsage, NO_USAGE } from "../model/usage.ts";
 import type {
   Claim,
@@ -73,14 +74,18 @@ export async function commitRun(
 }
 
 function deliver(text: string, work: RunWork, ports: TurnPorts): ReturnType<typeof sendOrHold> {
-  const item = answered(work.items);
+  const { items, claim } = work;
+  const { store } = ports;
+  const item = answered(items);
   const answer = {
     text,
     deliveries: deliveriesFor(item, text, ports),
-    answered: item,
+    audience: audienceOfTurn(items),
+    readLabel: async () => readTrust((await store.sessions.get(claim.lease.session))?.settings ?? {}),
     noticesTo: (notice: string) => noticesTo(item, notice, ports),
+    inContext: (request: NewApproval) => withContext(request, item, work, store),
   };
-  return sendOrHold(answer, work, ports);
+  return sendOrHold(answer, ports);
 }
 
 /** The tools whose calls were made. Refused and skipped calls are in the turn. */

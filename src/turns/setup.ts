@@ -16,6 +16,7 @@ import type { LabelOrigin } from "../model/label-origin.ts";
 import { agentPrincipal, isOwner } from "../model/principal.ts";
 import { requireOwnFolder } from "../model/private-file.ts";
 import type { SessionKey } from "../model/session-key.ts";
+import { stampOf } from "../model/stamp.ts";
 import {
   addedTrust,
   isUnlabelled,
@@ -96,9 +97,14 @@ export function narrowedBy(items: readonly QueueItem[]): Json[] {
   return items.flatMap(({ event, dispatches }) => [...dispatches.flatMap(allowedBy), ...deniedTo(event)]);
 }
 
-/** What the author of its content may not use: a file in a watched folder can be of a person with fewer rights. */
-function deniedTo({ principal, label = NO_LABEL }: QueueItem["event"]): Json[] {
-  const narrowing = isOwner(principal) ? undefined : narrowingByDenied(label.denied);
+/**
+ * What the author of its content may not use: a file in a watched folder can be of a person with fewer rights. A message
+ * from an agent has permissions of its own, and the label of all that its session has read.
+ */
+function deniedTo(event: QueueItem["event"]): Json[] {
+  const { principal, label = NO_LABEL } = event;
+  if (isOwner(principal) || stampOf(event) !== undefined) return [];
+  const narrowing = narrowingByDenied(label.denied);
   return narrowing === undefined ? [] : [narrowing];
 }
 

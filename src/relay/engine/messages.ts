@@ -47,7 +47,7 @@ export function orderStep(
       sender: record.id,
       content: prompt,
       metadata: { relay: record.id, step, slot, stage },
-      ...present({ cause: detail.cause, principal: detail.principal }),
+      ...present({ cause: detail.cause, principal: detail.principal, audience: detail.audience }),
       ...labelled(labelOfMessage(detail)),
       atMs: clock(),
     },
@@ -111,6 +111,7 @@ export async function endMessage(
       content,
       metadata: { relay: id },
       ...(detail.cause === undefined ? {} : { cause: detail.cause, returns: true }),
+      ...present({ audience: detail.audience }),
       ...labelled(await labelOfRelay(record, detail, store)), // of steps that ran side by side, each
       atMs: clock(),
     },

@@ -135,6 +135,7 @@ function keep(request: RelayRequest, content: SnapshotContent, record: RelayReco
     resumes,
     cause,
     principal,
+    audience,
     label = NO_LABEL,
     startedBy = {},
   } = request;
@@ -151,6 +152,7 @@ function keep(request: RelayRequest, content: SnapshotContent, record: RelayReco
       delivery,
       cause,
       principal,
+      audience,
       budgetUsd,
     }),
     ...(isUnlabelled(label) ? {} : { label: labelJson(label) }),

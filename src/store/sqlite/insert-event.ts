@@ -45,6 +45,7 @@ export const EVENT_FIELDS = {
   metadata: jsonOrNull,
   principal: wordsOrNullOf<Principal>(),
   label: jsonOrNull,
+  audience: wordsOrNull,
   token: wordsOrNull,
 };
 
@@ -79,12 +80,13 @@ interface CauseRow {
   readonly depth: number;
   readonly returned: number;
   readonly principal: Principal | null;
+  readonly audience: string | null;
   readonly id: string;
   readonly channel: string;
   readonly sender: string | null;
 }
 
-const CAUSE = "select id, seq, depth, returned, principal, channel, sender from event";
+const CAUSE = "select id, seq, depth, returned, principal, audience, channel, sender from event";
 
 /** What is caused happens on the same authority, also if an older version stored the cause. */
 function principalOf(cause: CauseRow | undefined): Principal | null {
@@ -121,6 +123,7 @@ export function prepareInsertEvent(
       place,
       message: answered?.message ?? null,
       principal: event.principal ?? principalOf(cause),
+      audience: event.audience ?? cause?.audience ?? null,
       cause: cause?.seq ?? null,
       depth: cause === undefined ? 0 : cause.depth + 1 - event.returns,
       returned: cause === undefined ? 0 : cause.returned + event.returns,

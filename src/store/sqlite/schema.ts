@@ -46,6 +46,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 24, sql: heldAnswers() },
   { version: 25, sql: lanes() },
   { version: 26, sql: shares() },
+  { version: 27, sql: audiences() },
 ];
 
 function ground(): string {
@@ -854,5 +855,12 @@ create table guest_day (
   unkept integer not null, -- of these, counted only
   primary key (day, guest)
 ) strict, without rowid;
+`;
+}
+
+/** Events without a place remember for whom they happened: see audience.ts of the model. */
+function audiences(): string {
+  return `
+alter table event add column audience text; -- null: its place and its principal say it
 `;
 }
