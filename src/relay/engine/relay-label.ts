@@ -1,4 +1,5 @@
 /** What a relay holds: what was asked, and what the sessions of its steps have come into contact with. */
+import type { Json } from "../../model/json.ts";
 import type { SessionKey } from "../../model/session-key.ts";
 import { OWNER_PRINCIPAL, type Principal } from "../../model/principal.ts";
 import { joinLabels, type Label, NO_LABEL, parseTrust, readTrust } from "../../model/trust.ts";
@@ -14,7 +15,11 @@ export function sessionsIn({ steps }: RelayRecord, { session }: RelayDetail): Se
 
 /** Of the message that the relay was started with. */
 export function labelOfMessage({ label }: RelayDetail): Label {
-  const { outward: _, ...sets } = parseTrust(label);
+  return readLabel(label);
+}
+
+export function readLabel(stored: Json | undefined): Label {
+  const { outward: _, ...sets } = parseTrust(stored);
   return sets;
 }
 
