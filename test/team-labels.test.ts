@@ -1,5 +1,5 @@
 /** Team files carry the labels of those who wrote them: whoever is given what they wrote has read it. */
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { expect, test } from "vitest";
@@ -89,6 +89,31 @@ test("a dispatched task takes the label of the session along, also through a kil
   expect((await labelsOf(cortex, home).ofFile(join(home.team, "agents/dev/tasks.md"))).untrusted).toEqual([
     PAGE,
   ]);
+});
+
+test("a task keeps its label in the file of another member", PATIENT, async () => {
+  using home = makeHome(GIVES + entry("^Cortex tick:", "other", plays([], "tested")));
+  await using cortex = await home.open();
+  await mark(cortex, CHIEF);
+  await say(cortex, "let dev send it");
+  home.write("agents/other/tasks.md", home.tasks("dev"));
+  home.write("agents/dev/tasks.md", "");
+  await workOn(cortex, home, "other");
+  const other = normalizeSessionKey("agent:other:main");
+  expect(await trustOf(cortex, other)).toMatchObject({ untrusted: [PAGE], denied: ["Bash"] });
+});
+
+test("a task keeps its label when its member is renamed", PATIENT, async () => {
+  using home = makeHome(GIVES + entry("^Cortex tick:", "developer", plays([], "tested")));
+  await using cortex = await home.open();
+  await mark(cortex, CHIEF);
+  await say(cortex, "let dev send it");
+  home.write("agents/developer/developer.md", home.note("dev").replace("name: dev", "name: developer"));
+  home.write("agents/developer/tasks.md", home.tasks("dev"));
+  rmSync(join(home.team, "agents", "dev"), { recursive: true });
+  await workOn(cortex, home, "developer");
+  const developer = normalizeSessionKey("agent:developer:main");
+  expect((await trustOf(cortex, developer)).untrusted).toEqual([PAGE]);
 });
 
 test("a task of the owner in the same file is not labelled for it", PATIENT, async () => {
