@@ -116,6 +116,30 @@ test("a task keeps its label when its member is renamed", PATIENT, async () => {
   expect((await trustOf(cortex, developer)).untrusted).toEqual([PAGE]);
 });
 
+test("text from others gives no task to a member that another program runs", PATIENT, async () => {
+  using home = teamHome({ "chief-of-staff": {}, dev: { isForeign: true } }, { script: GIVES });
+  await using cortex = await home.open();
+  await mark(cortex, CHIEF);
+  await cortex.send({ content: "let dev send it", session: CHIEF });
+  const asked = async () => (await cortex.store.approvals.list({ state: "open" })).items;
+  await expect
+    .poll(asked, PATIENT)
+    .toMatchObject([
+      { request: { tool: "dispatch_task", reason: expect.stringContaining("another program runs dev") } },
+    ]);
+  expect(home.tasks("dev")).toBe("");
+});
+
+test("a task of an agent reports on files of the member's project only", PATIENT, async () => {
+  const task = (external: string) => ["dispatch_task", { agent: "dev", title: "Look", external }] as const;
+  const script = entry("let dev look", "chief-of-staff", plays([task("/etc/passwd"), task("todo.md")], "ok"));
+  using home = makeHome(script);
+  await using cortex = await home.open();
+  await say(cortex, "let dev look");
+  expect(home.tasks("dev")).not.toContain("passwd");
+  expect(home.tasks("dev")).toContain("**External:** todo.md");
+});
+
 test("a task of the owner in the same file is not labelled for it", PATIENT, async () => {
   using home = makeHome(GIVES + WORKS);
   await using cortex = await home.open();
