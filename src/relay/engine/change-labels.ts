@@ -2,13 +2,11 @@
  * Whose words the changes of files hold: what was in the files and is now, and their names. A step is told of all that
  * changed in its folder, whoever changed it: documents of others arrive there, and other conversations write there.
  */
-import { resolve } from "node:path";
-
-import { attachmentsFolder } from "../../config/home.ts";
 import { isOutside } from "../../model/audience.ts";
 import type { Json } from "../../model/json.ts";
 import { isWithin, joinLabels, labelJson, mayTell, OWNERS } from "../../model/trust.ts";
 import { FileLabels } from "../../personas/file-labels.ts";
+import { foreignFolders } from "../../personas/foreign-folders.ts";
 import { agentFor } from "../../personas/lookup.ts";
 import type { FileChange } from "../artifact/file-changes.ts";
 import type { FolderSnapshot } from "../artifact/folder-snapshot.ts";
@@ -66,19 +64,10 @@ export async function tellable(
   return isOutside(principal) ? changes.filter(({ label }) => mayTell(readLabel(label), principal)) : changes;
 }
 
-/** Documents by others lie in the folders for them of all agents, in watched folders, and among the attachments. */
 function fileLabelsOf({ record, detail, content }: Relay, { home, store, settings }: LabelPorts): FileLabels {
   const config = settings.config();
   const named = { startedBy: detail.persona, folder: detail.dir ?? record.workspacePath };
   const slots = [...content.added, ...(content.template?.agents ?? [])];
-  const own = slots.map(({ name }) => agentFor(config, name, named).agent);
-  const foreign = [...Object.values(config.agents), ...own].flatMap((agent) =>
-    agent.foreign.map((folder) => resolve(agent.workspace, folder)),
-  );
-  const watched = Object.values(config.channels.files).map(({ folder }) => folder);
-  return new FileLabels({
-    labels: store.labels,
-    home,
-    foreign: [...foreign, ...watched, attachmentsFolder(home)],
-  });
+  const workers = slots.map(({ name }) => agentFor(config, name, named).agent);
+  return new FileLabels({ labels: store.labels, home, foreign: foreignFolders(home, config, workers) });
 }
