@@ -52,6 +52,7 @@ const SCRIPT =
       "I read a page",
     ),
   ) +
+  entry("read it", "main", plays([["Page", {}]], "I read a page")) +
   entry("SECOND", undefined, plays([], "I read nothing")) +
   entry("run it", "main", plays([["relay_start", { template: "apart", message: "a poem" }]], "started")) +
   entry(
@@ -114,6 +115,18 @@ test("a step that is added later has read what all before it have read", PATIENT
       const { steps } = await ended(cortex, { id });
       expect(await untrustedIn(cortex, steps.at(-1)!.sessionId as SessionKey)).toContain("tool:Page");
     }
+  }),
+);
+
+test("an agent that is added to a turn has read what the turn had, also after /new", PATIENT, () =>
+  withRelays(async (cortex) => {
+    await answerTo(cortex, (await cortex.send({ content: "read it", session: MAIN_SESSION })).item);
+    const turn = (await cortex.store.sessions.get(MAIN_SESSION))!.head!;
+    await cortex.store.sessions.reset(MAIN_SESSION);
+    const { id } = await cortex.relays.add({ turn, agent: "last", message: "once more" });
+    const { steps } = await ended(cortex, { id });
+    expect(await untrustedIn(cortex, steps.at(-1)!.sessionId as SessionKey)).toEqual(["tool:Page"]);
+    expect(await untrustedIn(cortex, MAIN_SESSION)).toEqual([]);
   }),
 );
 

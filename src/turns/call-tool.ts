@@ -140,10 +140,8 @@ async function heardBefore(ordinal: number, { work, ports }: CallingRun): Promis
   const earlier = await Promise.all(turns.map(({ turn }) => ports.store.queue.itemsOf(turn.id)));
   return {
     messages: isByOthers(items) ? [] : wordsOfOwner([...earlier.flat(), ...items]),
-    calls: [
-      ...turns.flatMap(({ toolCalls }) => toolCalls),
-      ...journal.toolCalls.filter((each) => each.ordinal < ordinal),
-    ],
+    before: turns.flatMap(({ toolCalls }) => toolCalls),
+    calls: journal.toolCalls.filter((each) => each.ordinal < ordinal),
     tools,
   };
 }

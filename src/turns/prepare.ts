@@ -3,10 +3,9 @@
  * journal. A resumed run gets what its first attempt was started with.
  */
 import assert from "node:assert/strict";
-import { dirname, resolve } from "node:path";
+import { dirname } from "node:path";
 
 import type { Exchange } from "../agents/agent.ts";
-import { attachmentsFolder } from "../config/home.ts";
 import type { PersonaId } from "../model/ids.ts";
 import type { Json } from "../model/json.ts";
 import { allowsTool, type Permissions } from "../model/permissions.ts";
@@ -19,6 +18,7 @@ import { readWorker, type Worker } from "../model/worker.ts";
 import type { Setup } from "../personas/lookup.ts";
 import { delegableBy, permissionsOf } from "../personas/permissions.ts";
 import { FileLabels } from "../personas/file-labels.ts";
+import { foreignFolders } from "../personas/foreign-folders.ts";
 import { identityFilesFor } from "../personas/identity-files.ts";
 import { type Skill, skillsOf } from "../personas/skills.ts";
 import type { Claim, Context, Journal, QueueItem, Store, StoredSession } from "../store/store.ts";
@@ -158,22 +158,16 @@ export async function prepareRun(claim: Claim, ports: TurnPorts): Promise<RunWor
   };
 }
 
-/** Documents by others lie in the folders of all agents for them, in watched folders, and among the attachments. */
 function workLabels(
   { claim, setup, folders, items }: Assignment,
   { home, store, settings, features }: TurnPorts,
 ): WorkLabels {
-  const { agents, channels } = settings.config();
-  const watched = Object.values(channels.files).map(({ folder }) => folder);
-  // An agent can be allowed into the folders of another, or work there as a step of a relay.
-  const foreign = [{ ...setup.agent, workspace: folders.workspace }, ...Object.values(agents)].flatMap(
-    (agent) => agent.foreign.map((folder) => resolve(agent.workspace, folder)),
-  );
+  const worker = { ...setup.agent, workspace: folders.workspace };
   const files = new FileLabels({
     labels: store.labels,
     home,
     shared: () => features.sharedFolders(),
-    foreign: [...new Set(foreign), ...watched, attachmentsFolder(home)],
+    foreign: foreignFolders(home, settings.config(), [worker]),
     outputs: dirname(folders.outputFolder),
   });
   const principal = principalOfTurn(items);

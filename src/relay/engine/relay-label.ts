@@ -1,5 +1,6 @@
 /** What a relay holds: what was asked, and what the sessions of its steps have come into contact with. */
 import type { RelayId } from "../../model/ids.ts";
+import type { Json } from "../../model/json.ts";
 import type { SessionKey } from "../../model/session-key.ts";
 import { OWNER_PRINCIPAL, type Principal } from "../../model/principal.ts";
 import type { ToolResult } from "../../model/tool.ts";
@@ -17,7 +18,11 @@ export function sessionsIn({ steps }: RelayRecord, { session }: RelayDetail): Se
 
 /** Of the message that the relay was started with. */
 export function labelOfMessage({ label }: RelayDetail): Label {
-  const { outward: _, ...sets } = parseTrust(label);
+  return readLabel(label);
+}
+
+export function readLabel(stored: Json | undefined): Label {
+  const { outward: _, ...sets } = parseTrust(stored);
   return sets;
 }
 
