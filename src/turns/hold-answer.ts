@@ -29,11 +29,13 @@ interface WaitingAnswer {
   readonly deliveries: readonly NewDelivery[];
   /** Its sender gets the notices. */
   readonly answered: QueueItem;
+  /** False: too many requests for the same person are open already. */
+  readonly mayAsk: () => Promise<boolean>;
   readonly noticesTo: (text: string) => readonly (NewDelivery & { readonly content: string })[];
 }
 
 export async function sendOrHold(
-  { text, deliveries, answered, noticesTo }: WaitingAnswer,
+  { text, deliveries, answered, mayAsk, noticesTo }: WaitingAnswer,
   work: Pick<RunWork, "claim" | "setup" | "folders" | "items">,
   { store, mintId, clock, redact }: Pick<TurnPorts, "store" | "mintId" | "clock" | "redact">,
 ): Promise<Pick<NewTurn, "deliveries" | "held">> {
@@ -43,6 +45,7 @@ export async function sendOrHold(
   const session = await store.sessions.get(work.claim.lease.session);
   const trust = readTrust(session?.settings ?? {});
   if (mayTell(trust, audience)) return { deliveries };
+  if (!(await mayAsk())) return { deliveries: noticesTo(TOO_MANY_WAIT) };
   const said = redact(delivery.content ?? text);
   const isLong = said.length > MAX_ASKED_LENGTH;
   const others = trust.private.filter((reader) => reader !== audience);
@@ -74,4 +77,6 @@ export async function sendOrHold(
 
 /** They say nothing of what the answer holds. */
 const WAITS = "The answer to your message waits for the owner's approval.";
+const TOO_MANY_WAIT =
+  "The answer to your message is withheld: too many of your requests already wait for the owner (limit `people.openApprovals`).";
 const REFUSED = "The owner did not approve the answer to your message.";

@@ -22,7 +22,7 @@ import type {
   Store,
   TurnFacts,
 } from "../store/store.ts";
-import { requestNotice, requestsOf } from "./approval.ts";
+import { isAskingTooMuch, requestNotice, requestsOf } from "./approval.ts";
 import { audienceOfTurn } from "./audience.ts";
 import { withContext } from "./request-context.ts";
 import type { Alternative, CoolDown } from "./choose-profile.ts";
@@ -73,11 +73,14 @@ export async function commitRun(
 }
 
 function deliver(text: string, work: RunWork, ports: TurnPorts): ReturnType<typeof sendOrHold> {
+  const { claim, labels } = work;
   const item = answered(work.items);
   const answer = {
     text,
     deliveries: deliveriesFor(item, text, ports),
     answered: item,
+    mayAsk: async () =>
+      !(await isAskingTooMuch({ principal: labels.writer.principal, turn: claim.turn, own: 0 }, ports)),
     noticesTo: (notice: string) => noticesTo(item, notice, ports),
   };
   return sendOrHold(answer, work, ports);
