@@ -191,6 +191,23 @@ describe.each(Object.entries(STORES))("%s", (_, open) => {
       expect(hit!.label).toEqual({ untrusted: [ada], private: [ada], denied: [] });
     });
 
+    test("what was said in a direct chat stays private when it becomes a group", async () => {
+      await using opened = await open();
+      const { store } = opened;
+      const ada = "person:ada" as Principal;
+      const [dm, room] = [
+        { sender: "7", place: "p", placeKind: "dm", principal: ada },
+        { sender: "7", place: "p", placeKind: "group", principal: ada },
+      ] as const;
+      await store.events.accept(event("alone", { ...dm, content: "the plan of Ada" }));
+      await store.events.accept(event("together", { ...room, content: "the plan in the room" }));
+      await index(store.events);
+      expect(await found(store, "plan", { audience: "room:test:p" })).toEqual(["together"]);
+      expect(await found(store, "plan", { audience: ada })).toEqual(["alone"]);
+      const [hit] = await store.events.search("plan of Ada");
+      expect(hit!.label.private).toEqual([ada]);
+    });
+
     test("an event with a time in the future does not make others look old", async () => {
       await using opened = await open();
       const { store } = opened;

@@ -46,6 +46,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 24, sql: heldAnswers() },
   { version: 25, sql: lanes() },
   { version: 26, sql: shares() },
+  { version: 28, sql: placesOpened() },
 ];
 
 function ground(): string {
@@ -854,5 +855,12 @@ create table guest_day (
   unkept integer not null, -- of these, counted only
   primary key (day, guest)
 ) strict, without rowid;
+`;
+}
+
+/** What was said in a place before others came in stays between two: see heard.ts. */
+function placesOpened(): string {
+  return `
+alter table place add column dm_until integer; -- the last event before it became a room
 `;
 }
