@@ -17,7 +17,7 @@ export interface AcceptedEvent {
 
 /** Takes an event in, once; with a file, records its state in the same commit. */
 export async function acceptEvent(given: NewEvent, intake: Intake, file?: FileState): Promise<AcceptedEvent> {
-  const { store, home, spans } = intake;
+  const { store, spans } = intake;
   const received = spans.now();
   const { adapter } = splitEventId(given.id);
   if (!isOwnAdapter(adapter)) {
@@ -28,8 +28,8 @@ export async function acceptEvent(given: NewEvent, intake: Intake, file?: FileSt
   const principal = given.principal ?? (await principalOfEvent(given, store.people));
   const named = { ...given, id, principal };
   if (isByGuest(named)) return acceptFromGuest(named, intake);
-  const filed = await withFiledAttachments(named, home);
-  const reply = await takeChatEvent({ ...filed, principal }, intake);
+  const filed = await withFiledAttachments(named, intake);
+  const reply = await takeChatEvent(filed, intake);
   const event =
     reply === undefined ? filed : { ...filed, metadata: { ...(filed.metadata as object), reply } };
   const judge = reply === undefined && intake.isJudged(event.direction, event.channel);
