@@ -31,6 +31,13 @@ const file = (bytes: number): Json => [
   { name: "a.bin", data: Buffer.alloc(bytes, ++count).toString("base64") },
 ];
 
+test("a search hit names the tools that its author may not use", async () => {
+  await using cortex = await open({ permissions: { tools: { deny: ["Bash"] } } });
+  await accept(cortex, "the lighthouse of Antwerp");
+  const [hit] = await cortex.store.events.search("lighthouse");
+  expect(hit!.label).toMatchObject({ untrusted: ["person:telegram-7"], denied: ["Bash"] });
+});
+
 test("a person's files are kept up to a limit, which refills over a day", async () => {
   let nowMs = Date.UTC(2026, 2, 1);
   await using cortex = await open({}, { attachmentsMbPerDay: 1 }, () => nowMs);

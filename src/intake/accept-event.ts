@@ -1,7 +1,9 @@
 import { isOwnAdapter, splitEventId } from "../model/event.ts";
 import type { EventId } from "../model/ids.ts";
 import type { Principal } from "../model/principal.ts";
-import { principalOfEvent } from "../personas/authority.ts";
+import { joinLabels, NO_LABEL } from "../model/trust.ts";
+import { type Grant, grantFor, principalOfEvent } from "../personas/authority.ts";
+import { deniedTools } from "../personas/permissions.ts";
 import { refuseSecretName } from "../store/kept-id.ts";
 import type { FileState, NewEvent } from "../store/store.ts";
 import { withFiledAttachments } from "./attachments.ts";
@@ -28,7 +30,8 @@ export async function acceptEvent(given: NewEvent, intake: Intake, file?: FileSt
   const principal = given.principal ?? (await principalOfEvent(given, store.people));
   const named = { ...given, id, principal };
   if (isByGuest(named)) return acceptFromGuest(named, intake);
-  const filed = await withFiledAttachments(named, intake);
+  const grant = await grantFor(named, store.people);
+  const filed = await withFiledAttachments(labelled(named, grant), intake);
   const reply = await takeChatEvent(filed, intake);
   const event =
     reply === undefined ? filed : { ...filed, metadata: { ...(filed.metadata as object), reply } };
@@ -39,6 +42,13 @@ export async function acceptEvent(given: NewEvent, intake: Intake, file?: FileSt
     spans.mark(event.id, "accepted");
   }
   return { event: event.id, fresh };
+}
+
+/** Whoever finds the words later may use no tool for them that their author may not use. */
+function labelled<Event extends NewEvent>(event: Event, grant: Grant): Event {
+  const denied = grant.authority === "paired" ? deniedTools(grant.permissions) : [];
+  if (denied.length === 0) return event;
+  return { ...event, label: joinLabels(event.label ?? NO_LABEL, { ...NO_LABEL, denied }) };
 }
 
 /** Hooks are not asked: nothing is done for a guest. */
