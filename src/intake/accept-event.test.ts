@@ -53,3 +53,10 @@ test("a person's files are kept up to a limit, which refills over a day", async 
   await accept(cortex, "look", { attachments: file(700_000) });
   expect(filesIn(cortex)).toBe(2);
 });
+
+test("a redelivered event keeps no further files", async () => {
+  await using cortex = await open();
+  await accept(cortex, "look", { sourceId: "again", attachments: file(10) });
+  await accept(cortex, "look", { sourceId: "again", attachments: file(10) });
+  expect(filesIn(cortex)).toBe(1);
+});

@@ -1,5 +1,6 @@
 import { isOwnAdapter, splitEventId } from "../model/event.ts";
 import type { EventId } from "../model/ids.ts";
+import { present } from "../model/present.ts";
 import type { Principal } from "../model/principal.ts";
 import { joinLabels, NO_LABEL } from "../model/trust.ts";
 import { type Grant, grantFor, principalOfEvent } from "../personas/authority.ts";
@@ -30,17 +31,30 @@ export async function acceptEvent(given: NewEvent, intake: Intake, file?: FileSt
   const principal = given.principal ?? (await principalOfEvent(given, store.people));
   const named = { ...given, id, principal };
   if (isByGuest(named)) return acceptFromGuest(named, intake);
+  if ((await store.events.get(id)) !== undefined) return acceptAgain(named, intake, file);
   const grant = await grantFor(named, store.people);
   const filed = await withFiledAttachments(labelled(named, grant), intake);
-  const reply = await takeChatEvent(filed, intake);
+  const taken = await takeChatEvent(filed, grant, intake);
+  const { reply } = taken ?? {};
   const event =
     reply === undefined ? filed : { ...filed, metadata: { ...(filed.metadata as object), reply } };
-  const judge = reply === undefined && intake.isJudged(event.direction, event.channel);
-  const { fresh } = await store.events.accept(event, { judge, ...(file === undefined ? {} : { file }) });
+  const judge = taken === undefined && intake.isJudged(event.direction, event.channel);
+  const { fresh } = await store.events.accept(event, { judge, ...present({ file }) });
   if (fresh && judge) {
     spans.mark(event.id, "received", received);
     spans.mark(event.id, "accepted");
   }
+  return { event: event.id, fresh };
+}
+
+/** What came before has been done: only a difference is noted. */
+async function acceptAgain(
+  given: NewEvent,
+  { store }: Intake,
+  file: FileState | undefined,
+): Promise<AcceptedEvent> {
+  const { attachments: _, ...event } = given;
+  const { fresh } = await store.events.accept(event, { judge: false, ...present({ file }) });
   return { event: event.id, fresh };
 }
 
