@@ -98,9 +98,9 @@ describe.each(Object.entries(STORES))("%s", (_, open) => {
       await using opened = await open();
       const { events } = opened.store;
       for (const n of [1, 2, 3]) {
-        await events.accept(event(`n${n}`, { content: "build is green", atMs: START_MS + n * DAY_MS }));
+        await events.accept(event(`n${n}`, { content: "build is green", atMs: START_MS - (4 - n) * DAY_MS }));
       }
-      await events.accept(event("rare", { content: "build is haunted", atMs: START_MS }));
+      await events.accept(event("rare", { content: "build is haunted", atMs: START_MS - 4 * DAY_MS }));
       await index(events);
       expect(await found(opened.store, "build")).toEqual(["n3", "n2", "n1", "rare"]);
       expect((await found(opened.store, "haunted build"))[0]).toBe("rare");
@@ -189,6 +189,34 @@ describe.each(Object.entries(STORES))("%s", (_, open) => {
       expect(await heard({ writtenBy: ada })).toEqual(["ada-in-room", "of-ada", "told-ada"]);
       const [hit] = await store.events.search("plan of Ada", { audience: ada });
       expect(hit!.label).toEqual({ untrusted: [ada], private: [ada], denied: [] });
+    });
+
+    test("what was said in a direct chat stays private when it becomes a group", async () => {
+      await using opened = await open();
+      const { store } = opened;
+      const ada = "person:ada" as Principal;
+      const [dm, room] = [
+        { sender: "7", place: "p", placeKind: "dm", principal: ada },
+        { sender: "7", place: "p", placeKind: "group", principal: ada },
+      ] as const;
+      await store.events.accept(event("alone", { ...dm, content: "the plan of Ada" }));
+      await store.events.accept(event("together", { ...room, content: "the plan in the room" }));
+      await index(store.events);
+      expect(await found(store, "plan", { audience: "room:test:p" })).toEqual(["together"]);
+      expect(await found(store, "plan", { audience: ada })).toEqual(["alone"]);
+      const [hit] = await store.events.search("plan of Ada");
+      expect(hit!.label.private).toEqual([ada]);
+    });
+
+    test("an event with a time in the future does not make others look old", async () => {
+      await using opened = await open();
+      const { store } = opened;
+      await store.events.accept(event("now", { content: "light" }));
+      await index(store.events);
+      const [before] = await store.events.search("light");
+      await store.events.accept(event("later", { content: "x", atMs: Date.UTC(9999, 0, 1) }));
+      await index(store.events);
+      expect((await store.events.search("light"))[0]!.score).toBeCloseTo(before!.score, 5);
     });
 
     test("an answer is found for its reader, if its turn held nothing that is private to others", async () => {

@@ -30,6 +30,8 @@ interface WaitingAnswer<Delivery extends NewDelivery> {
   readonly audience: string;
   /** Of what it may hold. */
   readonly readLabel: () => Promise<Label>;
+  /** False: too many requests for the same person are open already. */
+  readonly mayAsk: () => Promise<boolean>;
   /** Its reader gets the notices. */
   readonly noticesTo: (text: string) => readonly Notice[];
   /** Adds what a person has to know to decide. */
@@ -37,13 +39,14 @@ interface WaitingAnswer<Delivery extends NewDelivery> {
 }
 
 export async function sendOrHold<Delivery extends NewDelivery>(
-  { text, deliveries, audience, readLabel, noticesTo, inContext }: WaitingAnswer<Delivery>,
+  { text, deliveries, audience, readLabel, mayAsk, noticesTo, inContext }: WaitingAnswer<Delivery>,
   { mintId, clock, redact }: Pick<TurnPorts, "mintId" | "clock" | "redact">,
 ): Promise<Pick<NewTurn, "held"> & { readonly deliveries: readonly (Delivery | Notice)[] }> {
   const [delivery] = deliveries;
   if (delivery === undefined || !isOutside(audience)) return { deliveries };
   const label = await readLabel();
   if (mayTell(label, audience)) return { deliveries };
+  if (!(await mayAsk())) return { deliveries: noticesTo(TOO_MANY_WAIT) };
   const said = redact(delivery.content ?? text);
   const isLong = said.length > MAX_ASKED_LENGTH;
   const others = label.private.filter((reader) => reader !== audience);
@@ -75,4 +78,6 @@ export async function sendOrHold<Delivery extends NewDelivery>(
 
 /** They say nothing of what the answer holds. */
 const WAITS = "The answer to your message waits for the owner's approval.";
+const TOO_MANY_WAIT =
+  "The answer to your message is withheld: too many of your requests already wait for the owner (limit `people.openApprovals`).";
 const REFUSED = "The owner did not approve the answer to your message.";

@@ -23,7 +23,7 @@ import type {
   Store,
   TurnFacts,
 } from "../store/store.ts";
-import { requestNotice, requestsOf } from "./approval.ts";
+import { isAskingTooMuch, requestNotice, requestsOf } from "./approval.ts";
 import { audienceOfTurn } from "./audience.ts";
 import { withContext } from "./request-context.ts";
 import type { Alternative, CoolDown } from "./choose-profile.ts";
@@ -74,14 +74,16 @@ export async function commitRun(
 }
 
 function deliver(text: string, work: RunWork, ports: TurnPorts): ReturnType<typeof sendOrHold> {
-  const { items, claim } = work;
+  const { items, claim, labels } = work;
   const { store } = ports;
   const item = answered(items);
+  const { principal } = labels.writer;
   const answer = {
     text,
     deliveries: deliveriesFor(item, text, ports),
     audience: audienceOfTurn(items),
     readLabel: async () => readTrust((await store.sessions.get(claim.lease.session))?.settings ?? {}),
+    mayAsk: async () => !(await isAskingTooMuch({ principal, turn: claim.turn, own: 0 }, ports)),
     noticesTo: (notice: string) => noticesTo(item, notice, ports),
     inContext: (request: NewApproval) => withContext(request, item, work, store),
   };

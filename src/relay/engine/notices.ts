@@ -6,6 +6,7 @@ import { noticesTo } from "../../delivery/address.ts";
 import { labelNames } from "../../model/label-names.ts";
 import { OWNER_PRINCIPAL } from "../../model/principal.ts";
 import type { NewApproval, RelayChange } from "../../store/store.ts";
+import { isAskingTooMuch } from "../../turns/approval.ts";
 import { sendOrHold } from "../../turns/hold-answer.ts";
 import { causeOf, inContext } from "../../turns/request-context.ts";
 import type { Move } from "./advance.ts";
@@ -13,7 +14,7 @@ import type { EnginePorts } from "./engine-ports.ts";
 import type { KeptRelay } from "../record/kept-relay.ts";
 import { labelOfRelay, principalOfRelay } from "./relay-label.ts";
 
-type TellingPorts = Pick<EnginePorts, "store" | "clock" | "mintId">;
+type TellingPorts = Pick<EnginePorts, "store" | "settings" | "clock" | "mintId">;
 
 export async function noticesOf(
   { notices, farewell }: Pick<Move, "notices" | "farewell">,
@@ -33,6 +34,8 @@ export async function noticesOf(
       deliveries: toPlace(farewell),
       audience,
       readLabel: () => labelOfRelay(record, detail, store),
+      mayAsk: async () =>
+        !(await isAskingTooMuch({ principal: await principalOfRelay(detail, store), own: 0 }, ports)),
       noticesTo: toPlace,
       inContext: (request) => withContext(request, relay, store),
     },

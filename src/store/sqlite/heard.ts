@@ -39,7 +39,7 @@ const PARTNER = "iif(e.message is null, e.sender, (select c.sender from event c 
 
 /** The audience of the event `e`. */
 const HEARD = `coalesce(e.audience, (
-  select iif(p.kind = 'dm' or (p.kind is null and p.place = ${PARTNER}), null,
+  select iif(p.kind = 'dm' or e.seq <= p.dm_until or (p.kind is null and p.place = ${PARTNER}), null,
              'room:' || p.channel || iif(p.account = '${DEFAULT_ACCOUNT}', '', '@' || p.account) || ':' || p.place)
   from place p where p.key = e.place and p.channel not in (${listed(OWNER_ADAPTERS)})), ${PRINCIPAL})`;
 

@@ -104,7 +104,10 @@ export function prepareInsertEvent(
     `insert into place (id, channel, account, place, topic, kind, name, parent, first_ms)
      values (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
-  const changePlace = db.prepare("update place set kind = ?, name = ?, parent = ? where key = ?");
+  const changePlace = db.prepare(
+    `update place set dm_until = iif(@opens, (select max(seq) from event), dm_until),
+       kind = @kind, name = @name, parent = @parent where key = @key`,
+  );
   const insert = db.prepare(insertInto("event", STORED_FIELDS));
   const changes = prepareRecorder(db);
 
@@ -142,9 +145,14 @@ export function prepareInsertEvent(
     }
     const now = { kind: kind ?? known.kind, name: name ?? known.name, parent: around ?? known.parent };
     if (now.kind !== known.kind || now.name !== known.name || now.parent !== known.parent)
-      changePlace.run(now.kind, now.name, now.parent, known.key);
+      changePlace.run({ ...now, key: known.key, opens: Number(!isRoom(known.kind) && isRoom(now.kind)) });
     return known.key;
   }
+}
+
+/** While nobody has said so, a place is none: what was said there is shown to fewer. */
+function isRoom(kind: string | null): boolean {
+  return kind !== null && kind !== "dm";
 }
 
 type Place = EventInput["places"][number];

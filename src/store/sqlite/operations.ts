@@ -27,6 +27,7 @@ import {
   settleChunk,
 } from "./outbox.ts";
 import { addPerson, changePerson, removePerson, takePeopleOver } from "./people.ts";
+import { takeFromPerson } from "./person-limits.ts";
 import { setProgress } from "./progress.ts";
 import { forgetWords, prune } from "./prune.ts";
 import { holdDispatches, noteJudged, recordHookRun } from "./record-hook-run.ts";
@@ -105,6 +106,7 @@ export const OPERATIONS = {
   changePerson,
   removePerson,
   takePeopleOver,
+  takeFromPerson,
   noteOutside,
 };
 

@@ -47,6 +47,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 25, sql: lanes() },
   { version: 26, sql: shares() },
   { version: 27, sql: audiences() },
+  { version: 28, sql: placesOpened() },
 ];
 
 function ground(): string {
@@ -862,5 +863,12 @@ create table guest_day (
 function audiences(): string {
   return `
 alter table event add column audience text; -- null: its place and its principal say it
+`;
+}
+
+/** What was said in a place before others came in stays between two: see heard.ts. */
+function placesOpened(): string {
+  return `
+alter table place add column dm_until integer; -- the last event before it became a room
 `;
 }

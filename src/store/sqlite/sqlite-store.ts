@@ -559,6 +559,7 @@ export class SqliteStore implements Store {
       },
       remove: async (id, by) => this.#do("removePerson", { id, by }),
       takeOver: async (people) => this.#writer.call("takePeopleOver", { people: people.map(encodePerson) }),
+      take: async (use) => this.#writer.call("takeFromPerson", use),
     };
   }
 
