@@ -84,6 +84,8 @@ export interface ToolContext {
   readonly readable: readonly string[];
   /** Folders that stay closed, even inside a folder that the agent may use. */
   readonly hidden: readonly string[];
+  /** Folders of the home that neither the workspace nor a root opens. What is readable in them stays so. */
+  readonly reserved: readonly string[];
   /** Folders whose files belong to people, apart from those that are known by name: see `control-file.ts`. */
   readonly peoples?: readonly string[];
   /**

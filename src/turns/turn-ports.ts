@@ -71,6 +71,8 @@ export interface TurnFolders {
   readonly outputFolder: string;
   /** Closed to agents, even inside the other folders. */
   readonly hidden: readonly string[];
+  /** Closed to agents, even if they are one of the other folders. */
+  readonly reserved: readonly string[];
 }
 
 /** What the agent that coordinates a team is told when a conversation begins, and whose words that quotes. */
