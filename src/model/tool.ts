@@ -35,8 +35,10 @@ export interface Tool {
   readonly labels?: true;
   /** Further marks of errors, which may reveal file names or other names that a result does not. */
   readonly errorTrust?: ToolTrust;
-  /** Runs a program of the model's choice: needs a sandbox or an approval. */
-  readonly runsCode?: true;
+  /** Runs a program of the model's choice: needs a sandbox or an approval. "unconfined": never runs in the sandbox. */
+  readonly runsCode?: true | "unconfined";
+  /** Whether a call runs a program of the owner's, unconfined. */
+  runsProgram?(params: Json): boolean;
   /** Only for sessions that have it by name: see `Worker.tools`. */
   readonly isReserved?: true;
   /** The turn's audience reads the text of the call: it needs an approval if they may not know it. */
