@@ -260,6 +260,7 @@ function connect(base: Foundation, { sandbox, bounds, open }: Opened): Connected
     isJudged: (direction, channel) => open.wants(direction, channel),
     accept: (incoming, file) => acceptEvent(toOwnEvent(incoming), ports, file),
     onChainEnded: createChainNotices({ store, settings, log }),
+    watchProgram: () => bounds.watch(),
     openApart: (apart) => openCortex({ home: apart, environment: { PATH: environment["PATH"] }, clock }),
   };
   const coolDowns = new CoolDowns(clock, redact);

@@ -136,7 +136,8 @@ export async function isAskingTooMuch(
   {
     store,
     settings,
-  }: Pick<TurnPorts, "settings"> & {
+  }: {
+    readonly settings: Pick<TurnPorts["settings"], "config">;
     readonly store: { readonly approvals: Pick<Store["approvals"], "countOpen"> };
   },
 ): Promise<boolean> {

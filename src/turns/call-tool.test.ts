@@ -105,7 +105,7 @@ function parts(
       tools: new Map(tools.map((tool) => [tool.name, tool])),
       permissions,
       delegable: () => EVERYTHING,
-      folders: { workspace: "/", roots: [], hidden: [], outputFolder: "/" },
+      folders: { workspace: "/", roots: [], hidden: [], reserved: [], outputFolder: "/" },
       skills: [],
       items: [],
       attachedBefore: [],

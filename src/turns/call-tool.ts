@@ -39,6 +39,7 @@ import {
 } from "./chosen-words.ts";
 import { changeSince } from "./drift.ts";
 import {
+  asCalled,
   broughtBefore,
   broughtBy,
   codeModeFor,
@@ -145,8 +146,14 @@ async function heardBefore(ordinal: number, { work, ports }: CallingRun): Promis
   };
 }
 
-function codeModeOf({ work, ports }: CallingRun): CodeMode {
+/** What becomes of programs in the turn. */
+export function codeModeOf({ work, ports }: CodeRun): CodeMode {
   return codeModeFor(ports.sandbox.mode().effective, { isByOthers: isByOthers(work.items) });
+}
+
+interface CodeRun {
+  readonly work: Pick<RunWork, "items">;
+  readonly ports: Pick<TurnPorts, "sandbox">;
 }
 
 async function trustOfSession({ work, ports }: CallingRun): Promise<Trust> {
@@ -220,7 +227,7 @@ async function goOn(step: Step, run: CallingRun): Promise<CallOutcome> {
       });
       if (change !== undefined)
         return askAgain({ ...step, tool }, { asked, approval, proposal, change }, run);
-      await label(broughtBefore(tool, codeModeOf(run), asked.notes), step, run);
+      await label(broughtBefore(asCalled(tool, resolved.args), codeModeOf(run), asked.notes), step, run);
       const isFirst = await ports.store.approvals.use(work.claim.lease, work.claim.run, asked.approval);
       const approved = {
         params: resolved.args,

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { loadFiles } from "../../test/support/config-home.ts";
 import type { AgentId, PersonaId, TurnId } from "../model/ids.ts";
+import { reservedFolders } from "../config/home.ts";
 import { allowsTool } from "../model/permissions.ts";
 import type { Principal } from "../model/principal.ts";
 import { lookUp } from "../personas/lookup.ts";
@@ -110,6 +111,7 @@ test("the folders of an agent are made, and made again does no harm", async () =
     outputFolder: join(home.path, "tmp", "output", "main"),
     roots: ["/data"],
     hidden: [home.path],
+    reserved: reservedFolders(home.path),
   });
   expect([existsSync(workspace), existsSync(folders.outputFolder)]).toEqual([true, true]);
   expect(await agentFolders(home.path, await setupIn(workspace))).toEqual(folders);

@@ -8,7 +8,7 @@ import { dirname } from "node:path";
 
 import type { Config } from "../config/config.ts";
 import { authorOf, isOutside, readersOf } from "../model/audience.ts";
-import { toolOutputPath } from "../config/home.ts";
+import { reservedFolders, toolOutputPath } from "../config/home.ts";
 import { CortexError } from "../model/errors.ts";
 import type { AgentId, PersonaId, TurnId } from "../model/ids.ts";
 import { isJsonObject, type Json } from "../model/json.ts";
@@ -194,7 +194,8 @@ export async function agentFolders(home: string, { id, agent, persona }: Setup):
   const outputFolder = toolOutputPath(home, id);
   for (const folder of [dirname(outputFolder), outputFolder]) requireOwnFolder(folder);
   await Promise.all([makeFolder(workspace), makeFolder(outputFolder)]);
-  return { workspace, outputFolder, roots: persona.permissions.roots, hidden: [home] };
+  const { roots } = persona.permissions;
+  return { workspace, outputFolder, roots, hidden: [home], reserved: reservedFolders(home) };
 }
 
 async function makeFolder(path: string): Promise<void> {

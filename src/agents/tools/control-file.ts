@@ -53,9 +53,6 @@ const FOLDERS_WITHIN = new Map([
   [".config", new Set(["fish", "git", "mise"])],
 ]);
 
-/** Of the home. */
-const HOME_FOLDERS = ["config", "hooks", "plugins", "relays", "skills"];
-
 type ControlKind = "identity" | "runner" | "folder";
 
 /** All without links. */
@@ -91,18 +88,18 @@ function nameOf(name: string): string {
     .replace(/[. ]+$/, "");
 }
 
-type ContextFolders = Pick<AgentFolders, "workspace" | "roots" | "hidden"> & Pick<ToolContext, "peoples">;
+type ContextFolders = Pick<AgentFolders, "workspace" | "roots" | "reserved"> & Pick<ToolContext, "peoples">;
 
 /** Includes the targets of identity files that are links. */
 export async function controlledFolders({
   workspace,
   roots,
-  hidden,
+  reserved,
   peoples = [],
 }: ContextFolders): Promise<ControlledFolders> {
   const named = [
     ...["skills", ...IDENTITY_FILES].map((name) => join(workspace, name)),
-    ...hidden.flatMap((home) => HOME_FOLDERS.map((name) => join(home, name))),
+    ...reserved,
     ...peoples,
   ];
   const [open, closed] = await Promise.all(
