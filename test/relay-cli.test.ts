@@ -118,8 +118,8 @@ test("a relay is started, watched to its end, and looked at afterwards", LONG, a
 test("agents work where --dir says, and a message can come from standard input", LONG, async () => {
   using home = newHome();
   await using _ = await startServer(home.path);
-  const dir = join(home.path, "elsewhere");
-  mkdirSync(dir);
+  const dir = join(home.path, "workspaces", "elsewhere");
+  mkdirSync(dir, { recursive: true });
   writeFileSync(
     join(home.path, "config", "script.yaml"),
     `- { when: WRITE, plays: [{ calls: [{ tool: Write, args: { path: here.txt, content: here } }] }, { say: ok }] }`,

@@ -73,7 +73,7 @@ test("the prompt that fills another one is as the page says", async () => {
 
 test("every command of the pages does what it is shown for", LONG, async () => {
   using home = newHome(templates, scripts);
-  mkdirSync(join(home.path, "lists"));
+  mkdirSync(join(home.path, "workspaces", "lists"), { recursive: true });
   const script = "- { when: '.*', plays: [{ say: late, delayMs: 600000 }] }";
   writeHome(home.path, {
     script,
@@ -87,7 +87,7 @@ test("every command of the pages does what it is shown for", LONG, async () => {
   };
   await cortex("relay", "run", "doc-review", "Explain relays", "--wait");
   const { items } = JSON.parse((await cortex("relay", "list", "--json")).out) as { items: { id: string }[] };
-  const things = { thr_1a2b3c4d: items[0]!.id, "~/projects/lists": join(home.path, "lists") };
+  const things = { thr_1a2b3c4d: items[0]!.id, "~/projects/lists": join(home.path, "workspaces", "lists") };
   const steering = commandsOf(sectionOf(relays, "Steering one"));
   const others = [...commandsOf(relays), ...commandsOf(templates)].filter((line) => !steering.includes(line));
   expect(others.length).toBeGreaterThan(12);

@@ -52,6 +52,7 @@ const SCRIPT =
       "I read a page",
     ),
   ) +
+  entry("read it", "main", plays([["Page", {}]], "I read a page")) +
   entry("SECOND", undefined, plays([], "I read nothing")) +
   entry("run it", "main", plays([["relay_start", { template: "apart", message: "a poem" }]], "started")) +
   entry(
@@ -117,6 +118,18 @@ test("a step that is added later has read what all before it have read", PATIENT
   }),
 );
 
+test("an agent that is added to a turn has read what the turn had, also after /new", PATIENT, () =>
+  withRelays(async (cortex) => {
+    await answerTo(cortex, (await cortex.send({ content: "read it", session: MAIN_SESSION })).item);
+    const turn = (await cortex.store.sessions.get(MAIN_SESSION))!.head!;
+    await cortex.store.sessions.reset(MAIN_SESSION);
+    const { id } = await cortex.relays.add({ turn, agent: "last", message: "once more" });
+    const { steps } = await ended(cortex, { id });
+    expect(await untrustedIn(cortex, steps.at(-1)!.sessionId as SessionKey)).toEqual(["tool:Page"]);
+    expect(await untrustedIn(cortex, MAIN_SESSION)).toEqual([]);
+  }),
+);
+
 test("each step has the label of the session that started the relay, as it was then", PATIENT, () =>
   withRelays(async (cortex) => {
     await answerTo(cortex, (await cortex.send({ content: "LAST words", session: MAIN_SESSION })).item);
@@ -145,7 +158,8 @@ test("a relay of somebody's words runs on their authority, with their label", PA
     const { items } = await cortex.store.events.list({ channel: "relay" });
     const orders = items.filter(({ id: event }) => event.startsWith(`relay:${id}:`));
     expect(orders).not.toEqual([]);
-    for (const order of orders) expect(order).toMatchObject({ principal: ada, label });
+    expect(orders.at(-1)).toMatchObject({ principal: ada, label });
+    for (const order of orders) expect(order).toMatchObject({ principal: ada, label: { untrusted: [ada] } });
     for (const { executionId } of steps) {
       const turn = await cortex.store.turns.read(executionId as never);
       const writes = turn!.toolCalls.filter(({ tool }) => tool === "Write");

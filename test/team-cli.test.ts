@@ -18,7 +18,7 @@ function newHome(script = "[]") {
   const home = temporaryFolder();
   const profiles = { profiles: { offline: { backend: "offline", script: "script.yaml" } } };
   writeHome(home.path, { cortex: { timezone: "UTC" }, profiles, script });
-  mkdirSync(join(home.path, "billing"));
+  mkdirSync(join(home.path, "workspaces", "billing"), { recursive: true });
   return home;
 }
 
@@ -37,7 +37,16 @@ async function team(home: string, ...args: string[]): Promise<string> {
 
 async function newTeam(home: string): Promise<void> {
   await team(home, "init");
-  await team(home, "register", "Billing", "Dev", "--project", join(home, "billing"), "--role", "Build it.");
+  await team(
+    home,
+    "register",
+    "Billing",
+    "Dev",
+    "--project",
+    join(home, "workspaces", "billing"),
+    "--role",
+    "Build it.",
+  );
 }
 
 test(
@@ -55,7 +64,7 @@ test(
       `Kept ${home.path}/${TEAM}/templates/agent-template.md\n`,
     );
 
-    const project = join(home.path, "billing");
+    const project = join(home.path, "workspaces", "billing");
     const registered = await run(home.path, [
       "team",
       "register",
@@ -103,7 +112,7 @@ test(
     expect(await team(home.path)).toMatch(/ · 2 members · 0 fresh · 2 ready · [^]*\n {2}- Add a webhook\n/);
     expect(await runJson(home.path, "team", "status", "Billing", "Dev")).toMatchObject({
       slug: "billing-dev",
-      project: "~/billing",
+      project: "~/workspaces/billing",
       isManaged: true,
       liveness: { state: "never-started", ageMs: null },
       tasks: [
@@ -169,7 +178,7 @@ test("what is wrong with the files is told and repaired, and what was written is
     "Added to projects/billing.md\n",
   );
   expect(read(home.path, "projects/billing.md")).toMatch(
-    /## Next Action\n- Launch\n[^]*## Notes\n- Python\n- Agent: billing-dev at ~\/billing\n/,
+    /## Next Action\n- Launch\n[^]*## Notes\n- Python\n- Agent: billing-dev at ~\/workspaces\/billing\n/,
   );
   expect(await team(home.path, "lint")).toBe("No problems found.\n");
 
@@ -220,21 +229,27 @@ test("other programs are told how to take part, until they leave", LONG, async (
   using home = newHome();
   await newTeam(home.path);
   const written = await team(home.path, "adapter", "generic", "Billing", "Dev");
-  expect(written).toBe(`billing-dev, in ${join(home.path, "billing")}\n  written .cortex.md\n`);
-  expect(readFileSync(join(home.path, "billing", ".cortex.md"), "utf8")).toContain("cortex:begin");
+  expect(written).toBe(`billing-dev, in ${join(home.path, "workspaces", "billing")}\n  written .cortex.md\n`);
+  expect(readFileSync(join(home.path, "workspaces", "billing", ".cortex.md"), "utf8")).toContain(
+    "cortex:begin",
+  );
   expect(await run(home.path, ["team", "adapter", "emacs", "billing-dev"])).toMatchObject({
     code: 1,
     err: expect.stringContaining('"emacs"'),
   });
   expect(await team(home.path, "leave", "billing-dev")).toContain("billing-dev has left the team.");
-  expect(existsSync(join(home.path, "billing", ".cortex.md"))).toBe(false);
+  expect(existsSync(join(home.path, "workspaces", "billing", ".cortex.md"))).toBe(false);
   expect(await run(home.path, ["team", "dispatch", "billing-dev", "x"])).toMatchObject({ code: 1 });
   expect(await runJson(home.path, "team", "leave", "billing-dev")).toMatchObject({ changed: false });
 });
 
 test("a team of the layout of before is taken over", LONG, async () => {
   using home = newHome();
-  write(home.path, "agents/docs-dev.md", "---\nname: Docs Dev\nproject: ~/billing\nstatus: active\n---\n");
+  write(
+    home.path,
+    "agents/docs-dev.md",
+    "---\nname: Docs Dev\nproject: ~/workspaces/billing\nstatus: active\n---\n",
+  );
   expect(await team(home.path, "import")).toContain(
     "Member docs-dev: agents/docs-dev.md is now agents/docs-dev/docs-dev.md\n",
   );
@@ -273,7 +288,7 @@ test("a flag comes before the environment's file, and each command takes it", LO
 
 test("whatever is done, programs are told as JSON, and nothing else", LONG, async () => {
   using home = newHome();
-  const project = join(home.path, "billing");
+  const project = join(home.path, "workspaces", "billing");
   for (const words of [
     ["init"],
     ["register", "Dev", "--project", project],

@@ -29,7 +29,9 @@ function newHome() {
   const home = temporaryFolder();
   const profiles = { profiles: { offline: { backend: "offline", script: "script.yaml" } } };
   const script = entry("^Cortex tick:", undefined, plays([], "It is done."));
-  writeHome(home.path, { cortex: { timezone: "UTC", server: { port: 0 } }, profiles, script });
+  // `~` is the home of Cortex here, where only the workspace of an agent is for work.
+  const agents = { main: {}, builder: { workspace: join(home.path, "Projects") } };
+  writeHome(home.path, { cortex: { timezone: "UTC", server: { port: 0 }, agents }, profiles, script });
   return home;
 }
 

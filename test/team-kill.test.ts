@@ -27,7 +27,7 @@ function makeHome(): TeamHome {
 }
 
 const trace = (home: TeamHome): string => {
-  const file = join(home.path, "projects", "dev", "trace.txt");
+  const file = join(home.path, "workspaces", "projects", "dev", "trace.txt");
   return existsSync(file) ? readFileSync(file, "utf8") : "";
 };
 const statuses = (home: TeamHome): string[] =>

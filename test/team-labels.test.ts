@@ -1,5 +1,5 @@
 /** Team files carry the labels of those who wrote them: whoever is given what they wrote has read it. */
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { expect, test } from "vitest";
@@ -89,6 +89,55 @@ test("a dispatched task takes the label of the session along, also through a kil
   expect((await labelsOf(cortex, home).ofFile(join(home.team, "agents/dev/tasks.md"))).untrusted).toEqual([
     PAGE,
   ]);
+});
+
+test("a task keeps its label in the file of another member", PATIENT, async () => {
+  using home = makeHome(GIVES + entry("^Cortex tick:", "other", plays([], "tested")));
+  await using cortex = await home.open();
+  await mark(cortex, CHIEF);
+  await say(cortex, "let dev send it");
+  home.write("agents/other/tasks.md", home.tasks("dev"));
+  home.write("agents/dev/tasks.md", "");
+  await workOn(cortex, home, "other");
+  const other = normalizeSessionKey("agent:other:main");
+  expect(await trustOf(cortex, other)).toMatchObject({ untrusted: [PAGE], denied: ["Bash"] });
+});
+
+test("a task keeps its label when its member is renamed", PATIENT, async () => {
+  using home = makeHome(GIVES + entry("^Cortex tick:", "developer", plays([], "tested")));
+  await using cortex = await home.open();
+  await mark(cortex, CHIEF);
+  await say(cortex, "let dev send it");
+  home.write("agents/developer/developer.md", home.note("dev").replace("name: dev", "name: developer"));
+  home.write("agents/developer/tasks.md", home.tasks("dev"));
+  rmSync(join(home.team, "agents", "dev"), { recursive: true });
+  await workOn(cortex, home, "developer");
+  const developer = normalizeSessionKey("agent:developer:main");
+  expect((await trustOf(cortex, developer)).untrusted).toEqual([PAGE]);
+});
+
+test("text from others gives no task to a member that another program runs", PATIENT, async () => {
+  using home = teamHome({ "chief-of-staff": {}, dev: { isForeign: true } }, { script: GIVES });
+  await using cortex = await home.open();
+  await mark(cortex, CHIEF);
+  await cortex.send({ content: "let dev send it", session: CHIEF });
+  const asked = async () => (await cortex.store.approvals.list({ state: "open" })).items;
+  await expect
+    .poll(asked, PATIENT)
+    .toMatchObject([
+      { request: { tool: "dispatch_task", reason: expect.stringContaining("another program runs dev") } },
+    ]);
+  expect(home.tasks("dev")).toBe("");
+});
+
+test("a task of an agent reports on files of the member's project only", PATIENT, async () => {
+  const task = (external: string) => ["dispatch_task", { agent: "dev", title: "Look", external }] as const;
+  const script = entry("let dev look", "chief-of-staff", plays([task("/etc/passwd"), task("todo.md")], "ok"));
+  using home = makeHome(script);
+  await using cortex = await home.open();
+  await say(cortex, "let dev look");
+  expect(home.tasks("dev")).not.toContain("passwd");
+  expect(home.tasks("dev")).toContain("**External:** todo.md");
 });
 
 test("a task of the owner in the same file is not labelled for it", PATIENT, async () => {

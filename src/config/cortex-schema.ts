@@ -408,7 +408,16 @@ export const cortexSchema = z
             "Fraction of each daily limit of a persona, of hooks and of `usage` that everybody except you may use together, from 0 to 1.",
           )
           .default(0.5),
-        openApprovals: whole(0, "How many approvals may be open for the work of one person.").default(20),
+        openApprovals: whole(
+          0,
+          "How many approvals and questions may be open for the work of one person.",
+        ).default(20),
+        attachmentsMbPerDay: whole(
+          0,
+          "How many MB of one person's attachments are kept per day; of further files, only name, size and hash.",
+        )
+          .max(MAX_MB)
+          .default(100),
         guests: z
           .strictObject({
             eventsPerDay: whole(

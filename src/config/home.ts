@@ -11,6 +11,13 @@ export function findHome(environment: Readonly<Record<string, string | undefined
   return named === undefined || named === "" ? join(homedir(), ".cortex") : resolve(named);
 }
 
+/** What Cortex itself runs, obeys and keeps. No agent works here, whatever is configured. */
+const RESERVED = ["config", "data", "hooks", "logs", "plugins", "prompts", "relays", "skills"];
+
+export function reservedFolders(home: string): string[] {
+  return RESERVED.map((name) => join(home, name));
+}
+
 /** Conversations are private to their owner. */
 export const OWNER_ONLY = 0o700;
 

@@ -10,6 +10,7 @@ import type { Ports } from "../feature/ports.ts";
 import { answeredMessage, type Stamp } from "../model/stamp.ts";
 import type { ToolContext } from "../model/tool.ts";
 import type { NewDelivery, QueueItem, Store } from "../store/store.ts";
+import { outsideAudience } from "../turns/audience.ts";
 import { isByOthers, isByPeople, narrowedBy } from "../turns/setup.ts";
 import { type Kin, readKin } from "./kin.ts";
 import { onBehalf } from "./narrowing.ts";
@@ -25,6 +26,8 @@ export interface Caller {
   readonly isByPeople: boolean;
   /** The narrowing of a message sent on behalf of the turn's sender. Undefined: none. */
   readonly behalf: Json | undefined;
+  /** Who hears the turn. Undefined: the owner. */
+  readonly audience: string | undefined;
 }
 
 export async function readCaller(context: ToolContext, store: Store): Promise<Caller> {
@@ -34,7 +37,15 @@ export async function readCaller(context: ToolContext, store: Store): Promise<Ca
   ]);
   const byOthers = isByOthers(items);
   const behalf = onBehalf(narrowedBy(items), byOthers, context.delegable);
-  return { context, kin, items, isByOthers: byOthers, isByPeople: isByPeople(items), behalf };
+  return {
+    context,
+    kin,
+    items,
+    isByOthers: byOthers,
+    isByPeople: isByPeople(items),
+    behalf,
+    audience: outsideAudience(items),
+  };
 }
 
 export function stampFor(kind: Stamp["kind"], { context }: Pick<Caller, "context">): Stamp {

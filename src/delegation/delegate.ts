@@ -44,8 +44,9 @@ type DelegationDetail = {
   readonly timeoutMs?: number;
   /** The narrowing of the report. */
   readonly permissions?: Json;
-  /** Where the caller's turn answers to. */
+  /** Where the caller's turn answers to, and who hears it there. */
   readonly delivery?: Json;
+  readonly audience?: string;
 };
 
 export function delegationDetail({ detail }: Pick<Delegation, "detail">): DelegationDetail {
@@ -63,7 +64,7 @@ export async function delegate(
   ports: DelegationPorts,
 ): Promise<DelegationHandle> {
   const { target, type, task, waits, timeoutMs, permissions, profile } = order;
-  const { context, items, behalf } = caller;
+  const { context, items, behalf, audience } = caller;
   const { clock, mintId, store } = ports;
   await checkOpen(context.session, store);
   const cause = await causeOf(caller, ports);
@@ -77,13 +78,14 @@ export async function delegate(
     content: task,
     metadata: stampFor("task", caller),
     cause,
+    ...present({ audience }),
     atMs: clock(),
   };
   const address = deliveryTo(answeredBy(items), "?", mintId())?.target;
   const delivery = address === undefined ? undefined : { ...address };
   const detail: DelegationDetail = {
     cause,
-    ...present({ type, timeoutMs, permissions: behalf, delivery }),
+    ...present({ type, timeoutMs, permissions: behalf, delivery, audience }),
   };
   const dispatch: NewDispatch = {
     ...dispatchIds(mintId),

@@ -1,6 +1,7 @@
 import type { OpenFeature } from "../feature/feature.ts";
 import type { Ports } from "../feature/ports.ts";
 import type { DelegationId } from "../model/ids.ts";
+import { readTrust } from "../model/trust.ts";
 import { childResult } from "./outcome.ts";
 import { Reporter } from "./reporter.ts";
 import { openSubAgents } from "./sub-agents/open-sub-agents.ts";
@@ -12,14 +13,17 @@ export function openDelegation(ports: Ports): OpenFeature {
   return {
     ...openSubAgents(ports),
     start: () => reporter.start(),
-    // Reported first: the session has the worker's marks before it reads the worker's words.
     async readWait(detail) {
       const { delegation: id } = detail as { readonly delegation?: DelegationId };
       const delegation = id === undefined ? undefined : await store.delegations.get(id);
       if (delegation === undefined || delegation.state === "open") return undefined;
       if (delegation.reportedAtMs === undefined && delegation.state !== "cancelled")
         await store.delegations.report(delegation.id);
-      return childResult(delegation, store);
+      const [result, worker] = await Promise.all([
+        childResult(delegation, store),
+        store.sessions.get(delegation.session),
+      ]);
+      return result && { ...result, label: readTrust(worker?.settings ?? {}) };
     },
     [Symbol.asyncDispose]: () => reporter[Symbol.asyncDispose](),
   };

@@ -6,6 +6,7 @@
 import { AGENT_ADAPTER, eventId } from "../model/event.ts";
 import { DIRECT_HOOK } from "../model/hook-order.ts";
 import { dispatchIds } from "../model/ids.ts";
+import { present } from "../model/present.ts";
 import { WakeLoop } from "../model/wake-loop.ts";
 import type { Delegation, DelegationReport } from "../store/store.ts";
 import type { Ports } from "../feature/ports.ts";
@@ -100,7 +101,7 @@ async function reportOf(delegation: Delegation, ports: ReporterPorts): Promise<D
     store.sessions.get(delegation.caller),
     store.sessions.get(delegation.session),
   ]);
-  const { cause, permissions, delivery } = delegationDetail(delegation);
+  const { cause, permissions, delivery, audience } = delegationDetail(delegation);
   const { agent } = worker!;
   const from = {
     session: delegation.session,
@@ -119,6 +120,7 @@ async function reportOf(delegation: Delegation, ports: ReporterPorts): Promise<D
       content,
       metadata: { kind: "report", from },
       ...(cause === undefined ? {} : { cause, returns: true }),
+      ...present({ audience }),
       atMs: clock(),
     },
     dispatch: {
@@ -126,8 +128,7 @@ async function reportOf(delegation: Delegation, ports: ReporterPorts): Promise<D
       hook: DIRECT_HOOK,
       target,
       ...queued,
-      ...(permissions === undefined ? {} : { permissions }),
-      ...(delivery === undefined ? {} : { delivery }),
+      ...present({ permissions, delivery }),
       from: delegation.session,
     },
   };

@@ -2,6 +2,7 @@
 import { AGENT_ADAPTER, eventId } from "../model/event.ts";
 import { DIRECT_HOOK } from "../model/hook-order.ts";
 import { dispatchIds } from "../model/ids.ts";
+import { present } from "../model/present.ts";
 import type { QueueMode } from "../model/queue-mode.ts";
 import type { SessionKey } from "../model/session-key.ts";
 import { MAX_PAGE, type NewDispatch, type Store } from "../store/store.ts";
@@ -24,7 +25,7 @@ export async function sendToSession(
   const { context } = caller;
   const { clock, mintId } = ports;
   const cause = await causeOf(caller, ports);
-  const { mode, ...terms } = await termsFor(target.session, caller, ports.store);
+  const { mode, audience, ...terms } = await termsFor(target.session, caller, ports.store);
   await acceptFromAgent(
     {
       id: eventId(AGENT_ADAPTER, { kind: "id", sourceId: context.callKey }),
@@ -34,6 +35,7 @@ export async function sendToSession(
       content,
       metadata: stampFor("message", caller),
       cause,
+      ...present({ audience }),
       atMs: clock(),
     },
     {
@@ -50,15 +52,16 @@ export async function sendToSession(
 
 interface Terms extends Pick<NewDispatch, "permissions" | "delivery"> {
   readonly mode?: QueueMode;
+  readonly audience?: string;
 }
 
 /**
  * On whose behalf a message acts. Sent to the session that gave this turn its work: on behalf of the people behind that
  * work, with answers going where they were. Sent to another relative: on behalf of the people behind this turn. Sent to
- * anyone else, it may do no more than its sender.
+ * anyone else, it may do no more than its sender. It is heard by who hears the turn that it acts for.
  */
 async function termsFor(recipient: SessionKey, caller: Caller, store: Store): Promise<Terms> {
-  const { context, kin, items, isByOthers, behalf } = caller;
+  const { context, kin, items, isByOthers, behalf, audience } = caller;
   const { items: given } = await store.delegations.list({
     caller: recipient,
     session: context.session,
@@ -66,14 +69,10 @@ async function termsFor(recipient: SessionKey, caller: Caller, store: Store): Pr
   });
   const [work, ...more] = given.filter(({ item }) => items.some(({ id }) => id === item));
   if (work !== undefined && more.length === 0) {
-    const { permissions, delivery } = delegationDetail(work);
-    return {
-      mode: BETWEEN_RELATIVES,
-      ...(permissions === undefined ? {} : { permissions }),
-      ...(delivery === undefined ? {} : { delivery }),
-    };
+    const { permissions, delivery, audience: heardBy } = delegationDetail(work);
+    return { mode: BETWEEN_RELATIVES, ...present({ permissions, delivery, audience: heardBy }) };
   }
   if (!(await areRelated(recipient, kin, store.sessions)))
-    return { permissions: boundBy(context.delegable, isByOthers) };
-  return { mode: BETWEEN_RELATIVES, ...(behalf === undefined ? {} : { permissions: behalf }) };
+    return { permissions: boundBy(context.delegable, isByOthers), ...present({ audience }) };
+  return { mode: BETWEEN_RELATIVES, ...present({ permissions: behalf, audience }) };
 }

@@ -11,19 +11,32 @@ import type { Json } from "../model/json.ts";
 import { keepFile } from "../store/kept-files.ts";
 
 type Filed = Readonly<Record<string, Json>> & {
-  /** `remote`: the adapter gave no bytes, only what it knows of them. `failed`: it could not get them. */
-  readonly state: "stored" | "too_large" | "remote" | "failed";
+  /**
+   * `remote`: the adapter gave no bytes, only what it knows of them. `failed`: it could not get them. `over_limit`: its
+   * sender has sent too many.
+   */
+  readonly state: "stored" | "too_large" | "over_limit" | "remote" | "failed";
 };
 
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
 
-/** The list as the event keeps it: without `data`, with `state`, and with `sha256` and `bytes` where there was data. */
-export async function fileAttachments(attachments: Json, folder: string): Promise<Json> {
+/**
+ * The list as the event keeps it: without `data`, with `state`, and with `sha256` and `bytes` where there was data.
+ * `mayKeep` is asked about all bytes to be kept, at once.
+ */
+export async function fileAttachments(
+  attachments: Json,
+  folder: string,
+  mayKeep: (bytes: number) => Promise<boolean>,
+): Promise<Json> {
   if (!Array.isArray(attachments)) throw invalid("Expected a list of attachments");
   if (attachments.length > MAX_ATTACHMENTS)
     throw invalid(`An event has at most ${MAX_ATTACHMENTS} attachments, got ${attachments.length}`);
   const checked = (attachments as readonly Json[]).map(decode);
-  return await Promise.all(checked.map((attachment) => file(attachment, folder)));
+  const sizes = checked.map(({ data }) => data?.length ?? 0).filter((bytes) => bytes <= MAX_ATTACHMENT_BYTES);
+  const bytes = sizes.reduce((sum, size) => sum + size, 0);
+  const isKept = bytes === 0 || (await mayKeep(bytes));
+  return await Promise.all(checked.map((attachment) => file(attachment, folder, isKept)));
 }
 
 interface Decoded {
@@ -45,12 +58,13 @@ function decode(attachment: Json, index: number): Decoded {
   return { told: named, data: Buffer.from(data, "base64") };
 }
 
-async function file({ told, data }: Decoded, folder: string): Promise<Filed> {
+async function file({ told, data }: Decoded, folder: string, isKept: boolean): Promise<Filed> {
   if (data === undefined) return { ...told, state: told["error"] === undefined ? "remote" : "failed" };
   const bytes = data.length;
-  if (bytes > MAX_ATTACHMENT_BYTES) {
+  const isTooLarge = bytes > MAX_ATTACHMENT_BYTES;
+  if (isTooLarge || !isKept) {
     const sha256 = createHash("sha256").update(data).digest("hex");
-    return { ...told, bytes, sha256, state: "too_large" };
+    return { ...told, bytes, sha256, state: isTooLarge ? "too_large" : "over_limit" };
   }
   const sha256 = await keepFile(folder, data);
   return { ...told, bytes, sha256, path: join(folder, sha256), state: "stored" };

@@ -30,10 +30,21 @@ test("without an id, the same content at the same time is the same event", () =>
   const { id } = toOwnEvent(anonymous);
 
   expect(id).toMatch(/^telegram:sha256:[0-9a-f]{32}$/);
-  expect(toOwnEvent({ ...anonymous, sender: "someone" }).id).toBe(id);
+  expect(toOwnEvent({ ...anonymous, replyTo: "1" }).id).toBe(id);
   expect(toOwnEvent({ ...anonymous, content: "hello!" }).id).not.toBe(id);
   expect(toOwnEvent({ ...anonymous, payload: 1 }).id).not.toBe(id);
   expect(toOwnEvent({ ...anonymous, timestampMs: START_MS + 1 }).id).not.toBe(id);
+});
+
+test.each([
+  { sender: "someone" },
+  { place: "elsewhere" },
+  { topic: "another" },
+  { account: "work" },
+  { channel: "signal" },
+])("without an id, another sender or place makes another event: %j", (fields) => {
+  const { sourceId: _, ...anonymous } = { ...incoming, sender: "ada", place: "1" };
+  expect(toOwnEvent({ ...anonymous, ...fields }).id).not.toBe(toOwnEvent(anonymous).id);
 });
 
 test("a file or a minute is an id too", () => {

@@ -13,7 +13,7 @@ import {
   TIMER_ADAPTER,
   WEBHOOK_ADAPTER,
 } from "../model/event.ts";
-import { isJsonObject } from "../model/json.ts";
+import { isJsonObject, type Json } from "../model/json.ts";
 import { present } from "../model/present.ts";
 import { allows, type Caller, mayIngest, OWNER_CALLER, scopeMissing } from "../model/scopes.ts";
 import type { NewEvent } from "../store/store.ts";
@@ -84,7 +84,7 @@ export function toOwnEvent(incoming: OwnIncoming): NewEvent {
   if (isOwnAdapter(adapter) && !OWN_WAYS_IN.has(firstPart(adapter))) throw adapterReserved(adapter);
   const source: EventSource =
     sourceId === undefined
-      ? { kind: "content", timestampMs, payload: { content: rest.content, payload: rest.payload ?? null } }
+      ? { kind: "content", timestampMs, payload: identifying(rest) }
       : typeof sourceId === "string"
         ? { kind: "id", sourceId }
         : sourceId;
@@ -98,6 +98,12 @@ export function toOwnEvent(incoming: OwnIncoming): NewEvent {
     direction,
     atMs: timestampMs,
   };
+}
+
+/** Who said what, and where: two people may say the same at the same time. */
+function identifying({ content, payload = null, ...event }: Partial<Incoming>): Json {
+  const { channel, account, place, topic, sender } = event;
+  return present({ content, payload, channel, account, place, topic, sender });
 }
 
 function firstPart(adapter: string): string {

@@ -6,6 +6,7 @@ import type { OwnIncoming } from "../events/incoming.ts";
 import type { ChannelModule } from "../channels/channel.ts";
 import type { AcceptedEvent, ReadTogether, Received } from "../intake/accept-event.ts";
 import type { Intake } from "../intake/intake.ts";
+import type { ProgramWatch } from "../model/bounds.ts";
 import type { EventId } from "../model/ids.ts";
 import type { Profile } from "../model/profile.ts";
 import type { AgentFolder } from "../personas/plugin-pins.ts";
@@ -38,6 +39,8 @@ export interface Ports extends Intake {
   readonly channelModules: ReadonlyMap<string, () => Promise<ChannelModule>>;
   /** Tells the owner once that a chain of events reached its limit. */
   readonly onChainEnded: (event: EventId, by: string) => Promise<void>;
+  /** Follows a program of the owner's, so that nothing of it is left when it ends. Call it right before its start. */
+  readonly watchProgram: () => ProgramWatch;
   /** Opens a separate Cortex on another home, whose records are thrown away. */
   readonly openApart: (home: string) => Promise<Cortex>;
 }

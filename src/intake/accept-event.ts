@@ -5,7 +5,10 @@ import { isOwnAdapter, splitEventId } from "../model/event.ts";
 import type { EventId } from "../model/ids.ts";
 import { isJsonObject, type Json } from "../model/json.ts";
 import type { Instant } from "../model/spans.ts";
-import { principalOfEvent } from "../personas/authority.ts";
+import { present } from "../model/present.ts";
+import { joinLabels, NO_LABEL } from "../model/trust.ts";
+import { type Grant, grantFor, principalOfEvent } from "../personas/authority.ts";
+import { deniedTools } from "../personas/permissions.ts";
 import { refuseSecretName } from "../store/kept-id.ts";
 import type { AcceptOptions, EventToAccept, FileState, NewEvent, SourceCursor } from "../store/store.ts";
 import { admit } from "./admission.ts";
@@ -98,7 +101,7 @@ interface Given {
 }
 
 async function prepare({ event: given, attachments }: Given, intake: Intake): Promise<Prepared> {
-  const { store, home } = intake;
+  const { store } = intake;
   const { adapter } = splitEventId(given.id);
   if (!isOwnAdapter(adapter)) {
     refuseSecretName("adapter", adapter, store);
@@ -115,21 +118,35 @@ async function prepare({ event: given, attachments }: Given, intake: Intake): Pr
     if (conversation !== undefined) await offerPairing(named, conversation, intake);
     return { event, options: { judge: false, ...guestQuota(event, config) } };
   }
-  if (named.direction === "updated") return { event: named, options: await reviseOptions(named, intake) };
-  const admission = conversation !== undefined && isMessage(named) ? admit(named, conversation) : undefined;
+  if ((await store.events.get(id)) !== undefined) return again(named);
+  const grant = await grantFor(named, store.people);
+  if (named.direction === "updated")
+    return { event: labelled(named, grant), options: await reviseOptions(named, grant, intake) };
+  const admission =
+    conversation !== undefined && isMessage(named) ? admit(named, conversation) : undefined;
   if (admission?.answered === false)
-    return { event: withMetadata(named, { admission: { ...admission } }), options: {} };
+    return { event: withMetadata(labelled(named, grant), { admission: { ...admission } }), options: {} };
   const fetched = attachments === undefined ? named : { ...named, attachments: await attachments() };
-  const filed = await withFiledAttachments(fetched, home);
-  const reply = await takeChatEvent({ ...filed, principal }, intake);
+  const filed = await withFiledAttachments(labelled(fetched, grant), intake);
+  const taken = await takeChatEvent(filed, grant, intake);
   const event = withMetadata(filed, {
     ...(admission === undefined ? {} : { admission: { ...admission } }),
-    ...(reply === undefined ? {} : { reply }),
+    ...present({ reply: taken?.reply }),
   });
-  return {
-    event,
-    options: { judge: reply === undefined && intake.isJudged(event.direction, event.channel) },
-  };
+  const judge = taken === undefined && intake.isJudged(event.direction, event.channel);
+  return { event, options: { judge } };
+}
+
+/** What came before has been done: only a difference is noted. */
+function again({ attachments: _, ...event }: NewEvent): Prepared {
+  return { event, options: { judge: false } };
+}
+
+/** Whoever finds the words later may use no tool for them that their author may not use. */
+function labelled<Event extends NewEvent>(event: Event, grant: Grant): Event {
+  const denied = grant.authority === "paired" ? deniedTools(grant.permissions) : [];
+  if (denied.length === 0) return event;
+  return { ...event, label: joinLabels(event.label ?? NO_LABEL, { ...NO_LABEL, denied }) };
 }
 
 function isMessage({ direction, contentType = "text" }: NewEvent): boolean {

@@ -5,6 +5,7 @@ import { openTestCortex } from "../../test/support/home.ts";
 import { judge } from "../../test/support/judged.ts";
 import { PATIENT } from "../../test/support/server.ts";
 import { ended, SMALL_RELAYS, SMALL_SCRIPT } from "../../test/support/small-relays.ts";
+import type { Identity } from "../model/principal.ts";
 import type { Approval } from "../store/store.ts";
 import type { Cortex } from "../runtime/cortex.ts";
 
@@ -18,15 +19,17 @@ const HOOK = `export const filter = { channels: ["telegram"] };
 export default ({ event }) => ({ fire: true, routing: event.content === "ask" ? { relay: "pair" } : { session: "work" } });`;
 const ADA = { channel: "telegram", sender: "ada", place: "42" };
 const BOB = { ...ADA, sender: "bob" };
+const OLGA = { ...ADA, sender: "olga" };
 
-async function open(): Promise<Cortex> {
+async function open({ people = {} }: { readonly people?: object } = {}): Promise<Cortex> {
   const paired = ["ada", "bob"].map((sender) => ({ channel: "telegram", sender }));
   const cortex = await openTestCortex({
-    cortex: { channels: { paired } },
+    cortex: { channels: { paired }, people },
     hooks: { "chat.ts": HOOK },
     relays: SMALL_RELAYS,
     script: SCRIPT,
   });
+  await cortex.store.people.change("owner", { link: ["telegram:olga" as Identity] }, { principal: "owner" });
   await expect.poll(() => cortex.store.hooks.list(), PATIENT).toHaveLength(1);
   return cortex;
 }
@@ -64,7 +67,7 @@ test("a reply to the message by which a relay asked is its answer, and no messag
   const question = await askedOfAda(cortex);
   for (let time = 1; time <= 2; time++) await write(cortex, { replyTo: question.notice }, "2", "again");
   expect(await cortex.store.approvals.get(question.id)).toMatchObject({
-    answer: { by: "ada", text: "blue", event: "telegram:again" },
+    answer: { by: "person:telegram-ada", text: "blue", event: "telegram:again" },
   });
   const [relay] = (await cortex.relays.list()).items;
   expect(await ended(cortex, relay!)).toMatchObject({ status: "completed" });
@@ -90,6 +93,37 @@ test("somebody else in the place answers nothing: what they write is a message",
     "No question is pending here. Send your text as a normal message.",
   );
   expect(await cortex.store.approvals.get(question.id)).toMatchObject({ state: "open" });
+});
+
+test.each([
+  ["by a reply", ({ notice }: Approval) => [{ replyTo: notice }, "red"] as const, "answered"],
+  ["by a command", ({ id }: Approval) => [{}, `/answer ${id} red`] as const, "answered"],
+  ["by denying it", () => [{}, "/deny not now"] as const, "denied"],
+])("the owner settles a question asked of someone else there, %s", async (_, written, state) => {
+  await using cortex = await open();
+  const question = await askedOfAda(cortex);
+  const [fields, content] = written(question);
+  await write(cortex, { ...OLGA, ...fields }, content);
+  expect(await cortex.store.approvals.get(question.id)).toMatchObject({ state, answer: { by: "owner" } });
+});
+
+test("a command under an event id that was used before does nothing", async () => {
+  await using cortex = await open();
+  const question = await askedOfAda(cortex);
+  const taken = await write(cortex, OLGA, "good morning", "taken");
+  await write(cortex, {}, `/answer ${question.id} red`, "taken");
+  expect(await cortex.store.approvals.get(question.id)).toMatchObject({ state: "open" });
+  expect(await cortex.store.events.get(taken)).toMatchObject({ content: "good morning", differing: 1 });
+});
+
+test("commands over a person's rate do nothing and get no reply", async () => {
+  await using cortex = await open({ people: { limits: { perMinute: 2 } } });
+  for (let time = 1; time <= 5; time++) await write(cortex, BOB, "/help");
+  for (let time = 1; time <= 5; time++) await write(cortex, OLGA, "/help");
+  const replies = await repliesIn(cortex);
+  expect(replies.filter((text) => text?.startsWith("You may use"))).toHaveLength(2);
+  expect(replies.filter((text) => text?.startsWith("Here, you can use"))).toHaveLength(5);
+  expect(await cortex.store.counts()).toMatchObject({ turns: 0, queued: 0 });
 });
 
 test.each([

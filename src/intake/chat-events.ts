@@ -3,56 +3,83 @@
  * and so no hook is asked about it.
  *
  * They are members, and get by a command what they have anyway: they see the state of their own session and answer
- * what their own work asks. Everything else is for the owner, who comes through doors of their own.
+ * what their own work asks. The owner, with an identity on the platform, answers or denies any question that the place was
+ * told. Everything else is for the owner at doors of their own.
  */
 import assert from "node:assert/strict";
 
+import { MINUTE_MS } from "../model/durations.ts";
 import { CortexError } from "../model/errors.ts";
 import type { DeliveryId } from "../model/ids.ts";
 import { present } from "../model/present.ts";
-import { isAtOwnDoor, type Principal } from "../model/principal.ts";
+import { isAtOwnDoor, isOwner, personIdOf, type Principal } from "../model/principal.ts";
 import { createUlidSource, deriveUlid } from "../model/ulid.ts";
-import { grantFor } from "../personas/authority.ts";
+import type { Grant } from "../personas/authority.ts";
 import { resolveRoute } from "../routing/resolve.ts";
 import { sessionOfEvent } from "../routing/session-of-event.ts";
 import type { Approval, DeliveryTarget, NewEvent } from "../store/store.ts";
+import type { Answerer } from "./approvals.ts";
 import type { Intake } from "./intake.ts";
 import { answerQuestion, isAskedOf, questionOf } from "./requests-in-places.ts";
 import { parseTyped, type Typed } from "./say.ts";
-import { describeStatus } from "./session-commands.ts";
+import { decideTyped, describeStatus } from "./session-commands.ts";
 
 type ChatEvent = NewEvent & { readonly principal: Principal };
 
-/** What is replied. Undefined: it is a message like any other. */
-export async function takeChatEvent(event: ChatEvent, intake: Intake): Promise<string | undefined> {
+/** Undefined: it is a message like any other. Without a reply, nothing was done: its person writes too often. */
+export async function takeChatEvent(
+  event: ChatEvent,
+  { authority }: Grant,
+  intake: Intake,
+): Promise<{ readonly reply?: string } | undefined> {
   const { content, place, channel, account, topic, replyTo } = event;
   if (event.direction !== "received" || place === undefined || content === null) return undefined;
-  const { authority } = await grantFor(event, intake.store.people);
   if (authority !== "paired" && (authority !== "owner" || isAtOwnDoor(event))) return undefined;
   const target: DeliveryTarget = present({ channel, place, account, topic });
   if (replyTo !== undefined) {
     const question = await questionOf({ place: target, replyTo, event: event.id }, intake.store);
-    if (question !== undefined && (await isAskedOf(question, event, intake.store)))
-      return answer(question, content, event, intake);
+    if (question !== undefined && (await mayAnswer(question, event, intake)))
+      return (await mayWrite(event, intake)) ? { reply: await answer(question, content, event, intake) } : {};
   }
-  const reply = await replyToCommand(content, event, target, intake);
-  if (reply === undefined) return undefined;
+  const command = commandIn(content, intake);
+  if (command === undefined) return undefined;
+  if (!(await mayWrite(event, intake))) return {};
+  const reply = await replyToCommand(command, event, target, intake);
   // The same for the same event, so that it is sent once.
   const id = deriveUlid(createUlidSource(() => event.atMs)(), `${event.id}/reply`) as DeliveryId;
   await intake.store.outbox.notify({ id, target, content: reply });
-  return reply;
+  return { reply };
 }
 
-/** Undefined: it is no command. */
+/** Commands count like messages. */
+async function mayWrite({ principal }: ChatEvent, { store, settings }: Intake): Promise<boolean> {
+  const id = personIdOf(principal);
+  if (id === undefined) return true;
+  const { perMinute: max = settings.config().people.limits.perMinute } =
+    (await store.people.get(id))?.limits ?? {};
+  return store.people.take({ principal, what: "messages", amount: 1, max, refillMs: MINUTE_MS });
+}
+
+/** Undefined: it is no command. One that cannot be read throws when it is called. */
+function commandIn(content: string, intake: Intake): (() => Typed) | undefined {
+  try {
+    const typed = parseTyped(content, intake.chats());
+    return typed === undefined ? undefined : () => typed;
+  } catch (error) {
+    return () => {
+      throw error;
+    };
+  }
+}
+
 async function replyToCommand(
-  content: string,
+  command: () => Typed,
   event: ChatEvent,
   target: DeliveryTarget,
   intake: Intake,
-): Promise<string | undefined> {
+): Promise<string> {
   try {
-    const typed = parseTyped(content, intake.chats());
-    return typed === undefined ? undefined : await carryOut(typed, event, target, intake);
+    return await carryOut(command(), event, target, intake);
   } catch (error) {
     if (!(error instanceof CortexError) || error.transient) throw error;
     return `${error.message}. ${error.hint}`;
@@ -65,16 +92,23 @@ async function carryOut(
   target: DeliveryTarget,
   intake: Intake,
 ): Promise<string> {
+  const byOwner = isOwner(event.principal);
   if (typed.kind === "session") {
     const { command } = typed;
-    if (command.kind === "help") return HELP;
+    if (command.kind === "help") return byOwner ? HELP_FOR_OWNER : HELP;
     if (command.kind === "status") return statusOf(event, intake);
     if (command.kind === "answer") {
       const question = await openQuestion(command.id, event, target, intake);
       return answer(question, command.text, event, intake);
     }
+    if (command.kind === "deny" && byOwner) {
+      const question = await openQuestion(command.id, event, target, intake);
+      return decideTyped({ ...command, id: question.id }, answererOf(event), intake);
+    }
   }
-  throw new CortexError("approval_forbidden", "Only the owner may use this command", { hint: HELP });
+  throw byOwner
+    ? new CortexError("approval_forbidden", "This command needs your token", { hint: HELP_FOR_OWNER })
+    : new CortexError("approval_forbidden", "Only the owner may use this command", { hint: HELP });
 }
 
 /** What the session of an event does. */
@@ -88,17 +122,31 @@ async function statusOf(event: ChatEvent, intake: Intake): Promise<string> {
 }
 
 const HELP = "You may use /status, /answer [<id>] <text> and /help.";
+const HELP_FOR_OWNER = "Here, you can use /status, /answer [<id>] <text>, /deny [<id>] [<reason>] and /help.";
+
+/** The owner may answer whatever is asked; others, what their own work asks. */
+async function mayAnswer(
+  question: Approval,
+  { principal }: ChatEvent,
+  { store }: Pick<Intake, "store">,
+): Promise<boolean> {
+  return isOwner(principal) || isAskedOf(question, { principal }, store);
+}
+
+function answererOf({ principal }: ChatEvent): Answerer {
+  return { name: principal, isOwner: isOwner(principal), isAsked: true };
+}
 
 async function openQuestion(
   id: string | undefined,
   event: ChatEvent,
   target: DeliveryTarget,
-  { store }: Intake,
+  intake: Intake,
 ): Promise<Approval> {
   const open: Approval[] = [];
-  for (const request of await store.approvals.openIn(target)) {
+  for (const request of await intake.store.approvals.openIn(target)) {
     const isMeant = request.kind === "question" && (id === undefined || request.id === id);
-    if (isMeant && (await isAskedOf(request, event, store))) open.push(request);
+    if (isMeant && (await mayAnswer(request, event, intake))) open.push(request);
   }
   if (open.length === 1) return open[0]!;
   throw open.length === 0
@@ -110,16 +158,6 @@ async function openQuestion(
       });
 }
 
-function answer(
-  question: Approval,
-  content: string,
-  { id, sender }: NewEvent,
-  { store }: Intake,
-): Promise<string> {
-  return answerQuestion(
-    question,
-    { content, event: id },
-    { name: sender!, isOwner: false, isAsked: true },
-    store,
-  );
+function answer(question: Approval, content: string, event: ChatEvent, { store }: Intake): Promise<string> {
+  return answerQuestion(question, { content, event: event.id }, answererOf(event), store);
 }

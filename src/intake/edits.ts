@@ -8,7 +8,7 @@ import { dispatchIds } from "../model/ids.ts";
 import { present } from "../model/present.ts";
 import type { Principal } from "../model/principal.ts";
 import { truncate } from "../model/truncate.ts";
-import { grantFor } from "../personas/authority.ts";
+import type { Grant } from "../personas/authority.ts";
 import { resolveRoute } from "../routing/resolve.ts";
 import type { AcceptOptions, NewEvent } from "../store/store.ts";
 import type { Intake } from "./intake.ts";
@@ -19,6 +19,7 @@ const MAX_QUOTE_LENGTH = 200;
 
 export async function reviseOptions(
   event: NewEvent & { readonly principal: Principal },
+  grant: Grant,
   { store, settings, clock, mintId }: Intake,
 ): Promise<Pick<AcceptOptions, "revises" | "dispatch">> {
   const { channel, account, place, topic, about, content, principal } = event;
@@ -27,7 +28,6 @@ export async function reviseOptions(
   const original = await store.events.findMessage(present({ channel, account, place, topic }), about);
   if (original === undefined || original.principal !== principal || original.content === content) return {};
   const [dispatched] = await store.events.dispatches(original.id);
-  const grant = await grantFor(event, store.people);
   if (dispatched === undefined || grant.authority === "guest") return {};
   const config: Config = settings.config();
   const target = await resolveRoute({ session: dispatched.session }, { store, config, mintId });

@@ -26,8 +26,12 @@ test("a guest's event keeps the beginning of its text, and nothing that came wit
   expect(boundGuestEvent(event("b", { content: "short" }), config)).toEqual(event("b", { content: "short" }));
 });
 
-test("only what guests wrote is bounded", () => {
-  expect(isByGuest(event("a"))).toBe(true);
+test.each(["received", "updated", "observed", "created", "deleted"] as const)(
+  "what a guest wrote is bounded when it is %s",
+  (direction) => expect(isByGuest(event("a", { direction }))).toBe(true),
+);
+
+test("nothing else is bounded", () => {
   expect(isByGuest(event("a", { principal: personPrincipal("ada") }))).toBe(false);
   expect(isByGuest(event("a", { direction: "sent" }))).toBe(false);
 });

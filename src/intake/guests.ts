@@ -7,8 +7,9 @@ import type { AcceptOptions, NewEvent } from "../store/store.ts";
 
 type GuestEvent = NewEvent & { readonly principal: Principal };
 
+/** What an agent has sent comes with the principal of its reader. */
 export function isByGuest({ direction, principal }: GuestEvent): boolean {
-  return direction === "received" && principalKind(principal) === "guest";
+  return direction !== "sent" && principalKind(principal) === "guest";
 }
 
 /** What is kept of a guest's event: the beginning of its text, and how much more there was. */

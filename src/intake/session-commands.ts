@@ -72,7 +72,7 @@ async function replyTo(
     case "approve":
     case "deny":
     case "answer":
-      return decideTyped(command, place, typing);
+      return decideIn(command, place, typing);
     case "new":
       return startAfresh(place, intake);
     case "status":
@@ -84,13 +84,22 @@ async function replyTo(
 
 type Deciding = Extract<SessionCommand, { kind: "approve" | "deny" | "answer" }>;
 
-async function decideTyped(
+async function decideIn(
   command: Deciding,
   { target: { session } }: Place,
-  { intake: { store }, answerer }: Typing,
+  { intake, answerer }: Typing,
 ): Promise<string> {
   const kind = command.kind === "answer" ? "question" : "approval";
-  const id = command.id ?? (await onlyOpen(session, kind, store));
+  const id = command.id ?? (await onlyOpen(session, kind, intake.store));
+  return decideTyped({ ...command, id }, answerer, intake);
+}
+
+export async function decideTyped(
+  command: Deciding & { readonly id: string },
+  answerer: Answerer,
+  { store }: Pick<Intake, "store">,
+): Promise<string> {
+  const { id } = command;
   const { request } = await decide(id, command, answerer, store);
   const { tool, question } = request as { readonly tool?: string; readonly question?: string };
   const done = { approve: "Approved", deny: "Denied", answer: "Answered" }[command.kind];

@@ -15,10 +15,12 @@ interface Utterance {
   readonly sender?: string | undefined;
   readonly placeKind?: PlaceKind;
   readonly metadata?: Json;
+  readonly audience?: string | undefined;
 }
 
 export function audienceOf(event: Utterance): string {
-  const { principal, channel, account, place, sender } = event;
+  const { principal, channel, account, place, sender, audience } = event;
+  if (audience !== undefined) return audience;
   if (place === undefined || (OWNER_ADAPTERS as readonly string[]).includes(channel)) return principal;
   const kind = placeKindOf(event);
   const isBetweenTwo = kind === "dm" || (kind === undefined && place === sender);

@@ -21,6 +21,8 @@ export interface Bounds {
    * @param memoryFolders What the program sees there is kept in memory.
    */
   watch(memoryFolders?: readonly string[]): ProgramWatch;
+  /** The same for a program of the owner's that checks the agent: what is on the disk is not its doing. */
+  watchCheck(): ProgramWatch;
 }
 
 /** Follows the processes of one program, wherever they go. Nothing here rejects. */
@@ -33,6 +35,9 @@ export interface ProgramWatch {
   begin(leader: number): void;
   /** Asks processes that have left the group to end. */
   terminate(): Promise<void>;
-  /** Ends all processes that are left, and the watch: those that have left the group are first asked to. */
+  /**
+   * Ends all processes that are left, and the watch: those that have left the group are first asked to. Also for a program
+   * that could not be started.
+   */
   end(graceMs: number): Promise<void>;
 }

@@ -10,7 +10,7 @@ type Answer = ToolResult | Extract<ToolOutcome, { readonly kind: "suspend" }>;
 
 export interface ToolDefinition<Schema extends z.ZodObject> extends Omit<
   Tool,
-  "asksForOthers" | "parameters" | "proposal" | "run" | "says"
+  "asksForOthers" | "parameters" | "proposal" | "run" | "runsProgram" | "says"
 > {
   /** Strict, so that a misspelt parameter is not silently ignored. */
   readonly parameters: Schema;
@@ -19,6 +19,7 @@ export interface ToolDefinition<Schema extends z.ZodObject> extends Omit<
     | ((params: z.output<Schema>, context: ToolContext) => Promise<string | undefined>)
     | undefined;
   proposal?(params: z.output<Schema>, context: ToolContext): Promise<Proposal | undefined>;
+  runsProgram?(params: z.output<Schema>): boolean;
   says?(params: z.output<Schema>): Said;
   run(params: z.output<Schema>, context: ToolContext): Promise<Answer>;
 }
@@ -39,6 +40,10 @@ export function defineTool<Schema extends z.ZodObject>(definition: ToolDefinitio
     async proposal(input, context) {
       const parsed = schema.safeParse(input ?? {});
       return parsed.success ? definition.proposal?.(parsed.data, context) : undefined;
+    },
+    runsProgram(input) {
+      const parsed = schema.safeParse(input ?? {});
+      return parsed.success && definition.runsProgram?.(parsed.data) === true;
     },
     says(input) {
       const parsed = schema.safeParse(input ?? {});

@@ -35,8 +35,10 @@ export interface Tool {
   readonly labels?: true;
   /** Further marks of errors, which may reveal file names or other names that a result does not. */
   readonly errorTrust?: ToolTrust;
-  /** Runs a program of the model's choice: needs a sandbox or an approval. */
-  readonly runsCode?: true;
+  /** Runs a program of the model's choice: needs a sandbox or an approval. "unconfined": never runs in the sandbox. */
+  readonly runsCode?: true | "unconfined";
+  /** Whether a call runs a program of the owner's, unconfined. */
+  runsProgram?(params: Json): boolean;
   /** Only for sessions that have it by name: see `Worker.tools`. */
   readonly isReserved?: true;
   /** The turn's audience reads the text of the call: it needs an approval if they may not know it. */
@@ -84,6 +86,8 @@ export interface ToolContext {
   readonly readable: readonly string[];
   /** Folders that stay closed, even inside a folder that the agent may use. */
   readonly hidden: readonly string[];
+  /** Folders of the home that neither the workspace nor a root opens. What is readable in them stays so. */
+  readonly reserved: readonly string[];
   /** Folders whose files belong to people, apart from those that are known by name: see `control-file.ts`. */
   readonly peoples?: readonly string[];
   /**

@@ -14,7 +14,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 
 import { openTestStore, type TestStore } from "../../test/support/open-store.ts";
 import { temporaryFolder } from "../../test/support/temporary.ts";
@@ -22,7 +22,8 @@ import type { TurnId } from "../model/ids.ts";
 import { OWNER_PRINCIPAL, personPrincipal } from "../model/principal.ts";
 import { joinLabels, type Label, NO_LABEL, OWNERS } from "../model/trust.ts";
 import { MAX_PAGE } from "../store/store.ts";
-import { FileLabels, MAX_FILES_SCANNED, MAX_HASHED_BYTES, MAX_RECORDS_CHECKED } from "./file-labels.ts";
+import { FileLabels, FOREIGN, MAX_RECORDS_CHECKED } from "./file-labels.ts";
+import { MAX_FILES_SCANNED, MAX_HASHED_BYTES } from "./scan-folders.ts";
 
 const ADA = personPrincipal("ada");
 const FOR_ADA = { principal: ADA, audience: ADA, turn: "turn-1" as TurnId };
@@ -39,7 +40,7 @@ class Scene implements AsyncDisposable {
 
   private constructor(opened: TestStore) {
     this.#opened = opened;
-    this.files = new FileLabels({ labels: opened.store.labels, foreign: [] });
+    this.files = new FileLabels({ labels: opened.store.labels, foreign: [this.path("work", "inbox")] });
     mkdirSync(this.path("work"));
     mkdirSync(this.path("other"));
   }
@@ -74,7 +75,17 @@ class Scene implements AsyncDisposable {
   /** What people and their programs do outside of Cortex. */
   shell(script: string): void {
     const git = { GIT_CONFIG_GLOBAL: "/dev/null", GIT_CONFIG_SYSTEM: "/dev/null" };
-    execFileSync("sh", ["-ec", script], { cwd: this.path("work"), env: { ...process.env, ...git } });
+    execFileSync("bash", ["-ec", script], { cwd: this.path("work"), env: { ...process.env, ...git } });
+  }
+
+  /** The next command begins after all that was done so far. */
+  async later(): Promise<void> {
+    const nowMs = Date.now();
+    await vi.waitUntil(() => Date.now() > nowMs + 200, { timeout: 5_000 });
+  }
+
+  async untrustedBelow(...names: string[]): Promise<readonly string[]> {
+    return (await this.files.ofFolders([this.path(...names)])).untrusted;
   }
 
   async untrustedIn(...names: string[]): Promise<readonly string[]> {
@@ -281,4 +292,192 @@ test("in a shared folder, what a free command may have written is kept before a 
   await expect.poll(Date.now, { timeout: 5_000 }).toBeGreaterThan(command!.endedAtMs! + 200);
   writeFileSync(path, `${TEXT}tick`);
   expect((await files.ofRest(path)).label.untrusted).toEqual([ADA]);
+});
+
+for (const [name, script] of Object.entries({
+  "a folder of them is renamed": "mv inbox/old notes",
+  "their folder is renamed": "mv inbox kept && mkdir inbox && ln -s kept/old notes",
+  "a folder of them goes into a new one": "mkdir new && mv inbox/old new && ln -s new/old notes",
+}))
+  test(`documents of others stay so when a command of an agent moves them: ${name}`, async () => {
+    await using at = await Scene.open();
+    mkdirSync(at.path("work", "inbox", "old"), { recursive: true });
+    writeFileSync(at.path("work", "inbox", "old", "letter"), TEXT);
+    await at.later();
+    await at.command(script, NO_LABEL);
+    expect(await at.untrustedIn("work", "notes", "letter")).toEqual(FOREIGN.untrusted);
+  });
+
+test("documents of others stay so when a command of an agent lets the link to them lead elsewhere", async () => {
+  await using at = await Scene.open();
+  mkdirSync(at.path("work", "mail"));
+  symlinkSync("mail", at.path("work", "inbox"));
+  writeFileSync(at.path("work", "mail", "letter"), TEXT);
+  await at.later();
+  await at.command("mkdir empty && rm inbox && ln -s empty inbox", NO_LABEL);
+  expect(await at.untrustedIn("work", "mail", "letter")).toEqual(FOREIGN.untrusted);
+});
+
+test("documents of others are in their folder whatever its spelling, and whether it is a link or reached by one", async () => {
+  await using at = await Scene.open();
+  mkdirSync(at.path("disk"));
+  symlinkSync(at.path("disk"), at.path("work", "Inbox"));
+  writeFileSync(at.path("disk", "letter"), TEXT);
+  symlinkSync(at.path("work"), at.path("way"));
+  const files = new FileLabels({
+    labels: at.labels,
+    foreign: [at.path("way", "inbox")],
+    outputs: at.path("way", "output"),
+  });
+  mkdirSync(at.path("work", "output"));
+  writeFileSync(at.path("work", "output", "left"), TEXT);
+  for (const path of [
+    ["disk", "letter"] as const,
+    ["work", "Inbox", "letter"] as const,
+    ["work", "output", "left"] as const,
+  ])
+    expect((await files.ofFile(at.path(...path))).untrusted).toEqual(FOREIGN.untrusted);
+  expect((await files.ofFolders([at.path("disk")])).untrusted).toEqual(FOREIGN.untrusted);
+  expect((await files.ofFolders([at.path("other")])).untrusted).toEqual([]);
+});
+
+test("what is gone from the folder for documents of others, and a link there that leads nowhere, is theirs", async () => {
+  await using at = await Scene.open();
+  mkdirSync(at.path("work", "inbox"));
+  symlinkSync("OBEY", at.path("work", "inbox", "link"));
+  for (const name of ["link", "gone"])
+    expect(await at.untrustedIn("work", "inbox", name)).toEqual(FOREIGN.untrusted);
+});
+
+test("a folder has the labels of files that people have moved or copied there", async () => {
+  await using at = await Scene.open();
+  mkdirSync(at.path("work", "inner"));
+  await at.write(at.path("work", "inner", "a"), TEXT);
+  await at.write(at.path("work", "short"), SHORT);
+  expect(await at.untrustedBelow("other")).toEqual([]);
+
+  cpSync(at.path("work", "inner", "a"), at.path("other", "copy"));
+  expect(await at.untrustedBelow("other")).toEqual([ADA]);
+  rmSync(at.path("other", "copy"));
+  expect(await at.untrustedBelow("other")).toEqual([]);
+
+  renameSync(at.path("work", "inner"), at.path("other", "renamed"));
+  expect(await at.untrustedBelow("other")).toEqual([ADA]);
+  expect(await at.untrustedBelow("other", "renamed")).toEqual([ADA]);
+  rmSync(at.path("other", "renamed"), { recursive: true });
+  expect(await at.untrustedBelow("other")).toEqual([]);
+});
+
+test("a folder with too many files to look at has the labels of what is no longer where it was written", async () => {
+  await using at = await Scene.open();
+  await at.write(at.path("work", "a"), TEXT);
+  at.shell(`cd ../other && seq ${MAX_FILES_SCANNED + 1} | xargs touch`);
+  expect(await at.untrustedBelow("other")).toEqual([]);
+  renameSync(at.path("work", "a"), at.path("other", "zzz"));
+  expect(await at.untrustedBelow("other")).toEqual([ADA]);
+});
+
+const ORDER = "OBEY this, whoever lists the folder";
+
+test("the name of a folder has the label of whose write made it, also where people move it", async () => {
+  await using at = await Scene.open();
+  const path = at.path("work", "new", ORDER, "a");
+  await at.files
+    .write(path, Buffer.from(TEXT), OF_ADA, FOR_ADA, async () => {
+      mkdirSync(at.path("work", "new", ORDER), { recursive: true });
+      throw new Error("The name of the file is too long");
+    })
+    .catch(() => {});
+  for (const folder of ["work", "work/new"]) expect(await at.untrustedBelow(folder)).toEqual([ADA]);
+
+  renameSync(at.path("work", "new"), at.path("other", "moved"));
+  expect(await at.untrustedBelow("work")).toEqual([]);
+  expect(await at.untrustedBelow("other")).toEqual([ADA]);
+});
+
+test("a folder that the owner's conversation makes anew has no label of the one before it", async () => {
+  await using at = await Scene.open();
+  const path = at.path("work", "notes", "a");
+  const make = async (): Promise<void> => {
+    mkdirSync(at.path("work", "notes"));
+    writeFileSync(path, TEXT);
+  };
+  await at.files.write(path, Buffer.from(TEXT), OF_ADA, FOR_ADA, make);
+  rmSync(at.path("work", "notes"), { recursive: true });
+  await at.files.write(path, Buffer.from(TEXT), NO_LABEL, FOR_OWNER, make);
+  expect(await at.untrustedBelow("work")).toEqual([]);
+});
+
+for (const [name, script] of Object.entries({
+  "a folder": `mkdir -p 'notes/OBEY this'`,
+  "a link": `mkdir notes && ln -s 'OBEY this' notes/link`,
+  "a pipe": `mkfifo 'OBEY this'`,
+  "a folder of an older one": `mv old 'OBEY this'`,
+}))
+  test(`whoever has a command make ${name} chooses its words`, async () => {
+    await using at = await Scene.open();
+    mkdirSync(at.path("work", "old"));
+    await at.later();
+    await at.command(script);
+    expect(await at.untrustedBelow("work")).toEqual([ADA]);
+    expect(await at.labels.commands({ fromMs: 0, untilMs: Date.now() + 1_000 })).toEqual([]);
+  });
+
+const UNSEEN: Readonly<
+  Record<string, { readonly script: string; readonly next: string; readonly result: string }>
+> = {
+  "under a name that is no text": {
+    script: "printf 'OBEY this' > \"$(printf 'a\\377')\"",
+    next: "mv a* b",
+    result: "b",
+  },
+  "deeper than a path may be long": {
+    script: `for i in $(seq 18); do mkdir ${"d".repeat(250)} && cd ${"d".repeat(250)}; done; mkdir top && echo OBEY > top/a`,
+    next: `root=$PWD; for i in $(seq 18); do cd ${"d".repeat(250)}; done; /bin/mv top "$root/b"; rm -r "$root"/d*`,
+    result: "b/a",
+  },
+};
+
+for (const [name, { script, next, result }] of Object.entries(UNSEEN))
+  test(`a command that leaves a file ${name} stays recorded itself`, async () => {
+    await using at = await Scene.open();
+    await at.command(script);
+    expect(await at.untrustedBelow("work")).toEqual([ADA]);
+    await at.later();
+    await at.command(next, NO_LABEL);
+    expect(await at.untrustedIn("work", result)).toEqual([ADA]);
+  });
+
+test.skipIf(process.getuid?.() === 0)(
+  "a command that leaves a folder nobody may read stays recorded itself",
+  async () => {
+    await using at = await Scene.open();
+    await at.command("mkdir d && echo OBEY > d/a && chmod 0 d");
+    at.shell("chmod 755 d");
+    expect(await at.untrustedIn("work", "d", "a")).toEqual([ADA]);
+  },
+);
+
+test("an older file whose name is no text does not keep commands recorded", async () => {
+  await using at = await Scene.open();
+  at.shell("touch \"$(printf 'a\\377')\"");
+  await at.later();
+  await at.command("echo x > b");
+  expect(await at.labels.commands({ fromMs: 0, untilMs: Date.now() + 1_000 })).toEqual([]);
+});
+
+test("a write that fails takes no label off the file that was there", async () => {
+  await using at = await Scene.open();
+  const path = at.path("work", "a");
+  writeFileSync(path, "before");
+  await at.files.run({ folders: ["/"], label: OF_ADA, isConfined: false }, FOR_OWNER, async () =>
+    writeFileSync(path, TEXT),
+  );
+  await at.later();
+  const bob = { ...NO_LABEL, untrusted: ["person:bob"] };
+  const failing = async (): Promise<void> => {
+    throw new Error("The disk is full");
+  };
+  await expect(at.files.write(path, Buffer.from("new"), bob, FOR_OWNER, failing)).rejects.toThrow("full");
+  expect(await at.untrustedIn("work", "a")).toContain(ADA);
 });

@@ -2,35 +2,57 @@
  * The labels of files. What an agent writes has the label of its session; what a command can have written has that of
  * the command. A file that changed otherwise is the owner's: they, or their programs, changed it.
  *
+ * The names of folders and the targets of links are words, too, and are recorded like files.
+ *
  * Only labels that say more than "the owner's" are recorded, so a home in which nobody else has a say records nothing,
  * and reading there costs one look-up.
  */
 import { createHash, randomUUID } from "node:crypto";
-import { createReadStream } from "node:fs";
-import { readdir, realpath, stat } from "node:fs/promises";
-import { basename, dirname, join, relative, resolve, sep } from "node:path";
+import { stat } from "node:fs/promises";
+import { basename, relative, sep } from "node:path";
 
-import { hasCode } from "../model/error-code.ts";
 import type { TurnId } from "../model/ids.ts";
 import { canonicalJson } from "../model/json.ts";
 import { OWNER_PRINCIPAL, type Principal } from "../model/principal.ts";
 import { isWithin, joinLabels, type Label, labelJson, NO_LABEL, OWNERS } from "../model/trust.ts";
 import { type LabelledCommand, type LabelStore, MAX_PAGE, type WrittenFile } from "../store/store.ts";
+import {
+  factsOf,
+  type FileFacts,
+  hashIfThere,
+  hashOf,
+  missingFolders,
+  nameWords,
+  namesIn,
+  placeOf,
+  realOf,
+  spellingsOf,
+  wordsAt,
+} from "./file-facts.ts";
 import { byAbsolutePath, isPathInside } from "./home-paths.ts";
+import {
+  changedSince,
+  type Contents,
+  copiesIn,
+  ENTRY_SIZE,
+  folderPlaces,
+  MAX_FILES_SCANNED,
+  MAX_HASHED_BYTES,
+} from "./scan-folders.ts";
 
 /** Documents of others: whose words they are is not known. */
 export const FOREIGN: Label = { ...NO_LABEL, untrusted: ["document"] };
 
-/** A longer file has the label of the last record of its path, even if its content has changed. */
-export const MAX_HASHED_BYTES = 256 * 1024 * 1024;
 /** A shorter text can be in two files by chance. */
 const MIN_MOVED_BYTES = 32;
 /** With more records in a folder, all of them count, also those of files that are gone. */
 export const MAX_RECORDS_CHECKED = 200;
-/** With more files, a command stays recorded instead of the files that it changed. */
-export const MAX_FILES_SCANNED = 20_000;
+/** With more records in all, none is looked for elsewhere: all of them count everywhere. */
+const MAX_RECORDS_COMPARED = 100_000;
 /** Clocks of file systems run behind by some milliseconds. */
 const SLACK_MS = 100;
+/** A turn looks at many files at once: for this long, folders are taken to be where they were. */
+const PLACES_KEPT_MS = 100;
 
 export interface FileLabelsOptions {
   readonly labels: LabelStore;
@@ -74,6 +96,7 @@ export class FileLabels {
   readonly #shared: () => Promise<readonly string[]>;
   readonly #outputs: string | undefined;
   readonly #fileClock: () => number;
+  #places: { readonly atMs: number; readonly documents: Promise<readonly string[]> } | undefined;
 
   constructor({ labels, home, foreign, shared, outputs, fileClock = Date.now }: FileLabelsOptions) {
     this.#labels = home === undefined ? labels : byAbsolutePath(labels, home);
@@ -95,19 +118,28 @@ export class FileLabels {
     return isGone ? joinLabels(label, FOREIGN) : label;
   }
 
-  /** The owner's, if there is no such file. */
+  /** The owner's, if there is no such file. Of a folder or a link, also whose words its name or target is. */
   async originOf(path: string): Promise<FileOrigin> {
-    const [facts, areEmpty] = await Promise.all([factsOf(path), this.#labels.areEmpty()]);
-    if (facts === undefined) return originOf([OWNERS], []);
-    const foreign = this.#isForeign(facts.real) ? [FOREIGN] : [];
-    if (areEmpty) return originOf([OWNERS, ...foreign], []);
+    const [facts, place, folders, areEmpty] = await Promise.all([
+      factsOf(path),
+      placeOf(path),
+      this.#foreignFolders(),
+      this.#labels.areEmpty(),
+    ]);
+    const onTheWay = place !== facts?.real && isInAny(place, folders) ? [FOREIGN] : [];
+    const foreign = facts !== undefined && isInAny(facts.real, folders) ? [FOREIGN] : [];
+    if (areEmpty) return originOf([OWNERS, ...onTheWay, ...foreign], []);
+    const words = await this.#recordsOfWords(place);
+    if (facts === undefined) return originOf([OWNERS, ...onTheWay], words);
     const shared = (await this.#shared()).find((folder) => isPathInside(facts.real, folder));
     const copied =
       shared !== undefined && isCopy(facts.real, shared) ? await this.#labels.labelsUnder(shared) : [];
     const { lasting, records, isKnown } = await this.#recordsOf(facts, shared !== undefined);
-    if (isKnown) return originOf(copied, [...lasting, ...records]);
-    if (records.length > 0) return originOf([...copied, ...foreign], [...lasting, ...records]);
-    return originOf([OWNERS, ...copied, ...foreign], [...lasting, ...(await this.#commandsOn(facts))]);
+    const written = [...words, ...lasting, ...records];
+    if (isKnown) return originOf([...copied, ...onTheWay], written);
+    const labels = [...copied, ...onTheWay, ...foreign];
+    if (records.length > 0) return originOf(labels, written);
+    return originOf([OWNERS, ...labels], [...written, ...(await this.#commandsOn(facts))]);
   }
 
   /** As `originOf`; of a file that is gone, what was recorded of it. */
@@ -145,6 +177,20 @@ export class FileLabels {
     const isCrowded = found.length >= MAX_PAGE && hash !== undefined;
     const same = isCrowded ? await this.#labels.ofFile({ path: real, size, sha256: hash }) : found;
     return { lasting, records: same.filter((record) => isOfContent(record, facts, hash)), isKnown: false };
+  }
+
+  /** Who chose the name of a folder, or where a link leads: records of this path, or of the same words elsewhere. */
+  async #recordsOfWords(place: string): Promise<readonly WrittenFile[]> {
+    const words = await wordsAt(place);
+    if (words === undefined) return [];
+    const { sha256, bytes } = words;
+    const found = await this.#labels.ofFile({ path: place, size: ENTRY_SIZE, sha256 });
+    const name = basename(place);
+    const isLong = (path: string): boolean =>
+      bytes >= MIN_MOVED_BYTES || (basename(path) === name && Buffer.byteLength(name) >= MIN_MOVED_BYTES);
+    return found.filter(
+      (record) => record.sha256 === sha256 && (record.path === place || isLong(record.path)),
+    );
   }
 
   /** The commands that can have changed a file since its content was known. */
@@ -207,21 +253,25 @@ export class FileLabels {
 
   /** The joined label of everything in these folders. */
   async ofFolders(folders: readonly string[]): Promise<Label> {
-    const reals = await Promise.all(folders.map(realOf));
-    const areEmpty = await this.#labels.areEmpty();
-    const [recorded, foreign, commands] = await Promise.all([
-      areEmpty ? [] : Promise.all(reals.map((folder) => this.#recordedIn(folder))),
-      Promise.all(this.#foreign.map(async (folder) => ({ folder, holds: await holdsFiles(folder) }))),
-      areEmpty ? [] : this.#labels.commands({ fromMs: 0, untilMs: Math.ceil(this.#fileClock()) }),
+    const [reals, foreign, areEmpty] = await Promise.all([
+      Promise.all(folders.map(realOf)),
+      this.#documentFolders(),
+      this.#labels.areEmpty(),
     ]);
     const overlapping = (path: string): boolean =>
       reals.some((folder) => isPathInside(path, folder) || isPathInside(folder, path));
-    return joinLabels(
-      OWNERS,
-      ...recorded.flat(),
-      ...(foreign.some(({ folder, holds }) => holds && overlapping(folder)) ? [FOREIGN] : []),
-      ...commands.filter((command) => command.folders.some(overlapping)).map(({ label }) => label),
+    const holding = await Promise.all(
+      foreign.filter(overlapping).map(async (folder) => (await namesIn(folder)).length > 0),
     );
+    const own = joinLabels(OWNERS, ...(holding.includes(true) ? [FOREIGN] : []));
+    if (areEmpty) return own;
+    const [recorded, commands] = await Promise.all([
+      Promise.all(reals.map((folder) => this.#recordedIn(folder))),
+      this.#labels.commands({ fromMs: 0, untilMs: Math.ceil(this.#fileClock()) }),
+    ]);
+    const ran = commands.filter((command) => command.folders.some(overlapping)).map(({ label }) => label);
+    const known = joinLabels(own, ...recorded.flat(), ...ran);
+    return this.#withBrought(reals, known);
   }
 
   async #recordedIn(folder: string): Promise<readonly Label[]> {
@@ -231,16 +281,36 @@ export class FileLabels {
     return Promise.all(paths.map((path) => this.ofFile(path)));
   }
 
+  /**
+   * The label of these folders together with what people have moved or copied into them, which is recorded elsewhere. With
+   * too many files to look at, all counts that is not where it was recorded.
+   */
+  async #withBrought(folders: readonly string[], label: Label): Promise<Label> {
+    const others = (await this.#labels.labelsUnder("/")).filter((other) => !isWithin(other, label));
+    if (others.length === 0) return label;
+    const records = await this.#labels.under("/", { limit: MAX_RECORDS_COMPARED + 1 });
+    if (records.length > MAX_RECORDS_COMPARED) return joinLabels(label, ...others);
+    const wanted = records.filter(
+      (record) => (record.size > 0 || record.size === ENTRY_SIZE) && !isWithin(record.label, label),
+    );
+    if (wanted.length === 0) return label;
+    const most = withLabelsOf(label, wanted);
+    const copies = await copiesIn(folders, contentsOf(wanted));
+    if (copies === undefined)
+      return wanted.length > MAX_RECORDS_CHECKED ? most : withLabelsOf(label, await thoseThatLeft(wanted));
+    let joined = label;
+    for (const path of copies) {
+      if (isWithin(most, joined)) break;
+      joined = joinLabels(joined, await this.ofFile(path));
+    }
+    return joined;
+  }
+
   /** What is recorded in these folders: a folder that was renamed has other paths, and files that look unchanged. */
   async #contentsIn(folders: readonly string[]): Promise<Contents> {
     const limit = MAX_FILES_SCANNED;
     const records = await Promise.all(folders.map((folder) => this.#labels.under(folder, { limit })));
-    const all = records.flat();
-    return {
-      sizes: new Set(all.map(({ size }) => size)),
-      hashes: new Set(all.map(({ sha256 }) => sha256)),
-      paths: new Set(all.map(({ path }) => path)),
-    };
+    return contentsOf(records.flat());
   }
 
   /** Of a file as an agent wrote it. Nothing, if it is the owner's. */
@@ -252,14 +322,17 @@ export class FileLabels {
   /** Records the label of a file that was just written. */
   async record(given: string, label: Label, { principal, turn }: Writer): Promise<void> {
     const path = await placeOf(given);
-    const { size } = await statOf(path);
+    const { size } = await stat(path);
     const sha256 = await hashOf(path);
     const atMs = Math.floor(this.#fileClock());
     await this.#labels.willWrite({ path, sha256, size, label, principal, turn, atMs });
     await this.#labels.hasWritten(path, sha256);
   }
 
-  /** Writes a file with a label. The record is there before the file is, and alone once it is. */
+  /**
+   * Writes a file with a label. The record is there before the file is, and alone once it is. So are those of the folders
+   * that are made for it.
+   */
   async write(
     given: string,
     content: Buffer,
@@ -269,17 +342,30 @@ export class FileLabels {
   ): Promise<void> {
     const all = joinLabels(label, { ...NO_LABEL, private: [audience] });
     const path = await placeOf(given);
+    const made = await missingFolders(path);
     if (isWithin(all, OWNERS)) {
       await write();
       const known = await this.#labels.ofFile({ path, size: content.length });
-      if (known.some((record) => record.path === path)) await this.#labels.hasWritten(path);
+      const old = known.some((record) => record.path === path) ? [path] : [];
+      if (made.length + old.length > 0 && !(await this.#labels.areEmpty()))
+        for (const each of [...made, ...old]) await this.#labels.hasWritten(each);
       return;
     }
     const sha256 = createHash("sha256").update(content).digest("hex");
-    const size = content.length;
     const atMs = Math.floor(this.#fileClock());
-    await this.#labels.willWrite({ path, sha256, size, label: all, principal, turn, atMs });
-    await write();
+    const file = { path, sha256, size: content.length, label: all, principal, turn, atMs };
+    for (const folder of made) {
+      const words = nameWords(Buffer.from(basename(folder)));
+      await this.#labels.willWrite({ ...file, path: folder, sha256: words.sha256, size: ENTRY_SIZE });
+    }
+    await this.#labels.willWrite(file);
+    try {
+      await write();
+    } catch (error) {
+      // It says nothing about when the content was known that the file has.
+      await this.#labels.willWrite({ ...file, atMs: 0 });
+      throw error;
+    }
     await this.#labels.hasWritten(path, sha256);
   }
 
@@ -295,23 +381,48 @@ export class FileLabels {
     const all = joinLabels(label, { ...NO_LABEL, private: [audience] });
     if (isWithin(all, OWNERS)) return run();
     const writable = isConfined ? await Promise.all(folders.map(realOf)) : ["/"];
+    const changes = isConfined ? await this.#watch(writable) : async () => undefined;
     const startedAtMs = Math.floor(this.#fileClock()) - SLACK_MS;
     const id = randomUUID();
     await this.#labels.beginCommand({ id, folders: writable, label: all, principal, turn, startedAtMs });
     try {
       return await run();
     } finally {
-      const changed = isConfined
-        ? await changedSince(writable, startedAtMs, await this.#contentsIn(writable))
-        : undefined;
+      const changed = await changes(startedAtMs);
       const atMs = Math.ceil(this.#fileClock());
       const files = changed?.map((file) => Object.assign(file, { label: all, principal, turn, atMs }));
       await this.#labels.endCommand(id, atMs + SLACK_MS, files);
     }
   }
 
-  #isForeign(path: string): boolean {
-    return [...this.#foreign, this.#outputs ?? []].flat().some((folder) => isPathInside(path, folder));
+  /** Remembers how folders are. Returns a function that finds what was changed in them since a time after that. */
+  async #watch(folders: readonly string[]) {
+    const [before, foreign] = await Promise.all([folderPlaces(folders), this.#foreignFolders()]);
+    return async (sinceMs: number) => {
+      this.#places = undefined;
+      const [known, foreignNow, shared] = await Promise.all([
+        this.#contentsIn(folders),
+        this.#foreignFolders(),
+        this.#shared(),
+      ]);
+      const lostPlace = (was: string, is: string): boolean =>
+        (isInAny(was, foreign) && !isInAny(is, foreignNow)) || (was !== is && isInAny(was, shared));
+      return changedSince(folders, { sinceMs, before, known, lostPlace });
+    };
+  }
+
+  /** Where documents of others are. */
+  #documentFolders(): Promise<readonly string[]> {
+    const atMs = this.#fileClock();
+    if (this.#places === undefined || Math.abs(atMs - this.#places.atMs) > PLACES_KEPT_MS)
+      this.#places = { atMs, documents: findFolders(this.#foreign) };
+    return this.#places.documents;
+  }
+
+  /** Where what is not recorded is not the owner's. */
+  async #foreignFolders(): Promise<readonly string[]> {
+    const outputs = this.#outputs === undefined ? [] : [await realOf(this.#outputs)];
+    return [...(await this.#documentFolders()), ...outputs];
   }
 }
 
@@ -363,109 +474,38 @@ interface RunningCommand {
   readonly isConfined: boolean;
 }
 
-interface FileFacts {
-  readonly real: string;
-  readonly size: number;
-  /** How many names it has. */
-  readonly links: number;
-  readonly bornMs: number;
-  readonly changedMs: number;
+function isInAny(path: string, folders: readonly string[]): boolean {
+  return folders.some((folder) => isPathInside(path, folder));
 }
 
-/** Undefined: it does not exist, or is no file. */
-async function factsOf(path: string): Promise<FileFacts | undefined> {
-  try {
-    const real = await realpath(path);
-    const { size, links, birthtimeMs, ctimeMs, isFile } = await statOf(real);
-    if (!isFile) return undefined;
-    // Some file systems do not know when a file was made: then it may always have been there.
-    const bornMs = birthtimeMs > 0 && birthtimeMs <= ctimeMs ? birthtimeMs : 0;
-    return { real, size, links, bornMs, changedMs: ctimeMs };
-  } catch (error) {
-    if (hasCode(error, "ENOENT", "ENOTDIR", "ELOOP", "EACCES", "ENAMETOOLONG")) return undefined;
-    throw error;
-  }
+/** Where folders really are, whether links or not, and however their names are spelled. */
+async function findFolders(folders: readonly string[]): Promise<readonly string[]> {
+  const spelled = await Promise.all(folders.map(spellingsOf));
+  return Promise.all(spelled.flat().map(realOf));
 }
 
-async function statOf(path: string) {
-  const stats = await stat(path);
-  const { size, nlink: links, birthtimeMs, ctimeMs } = stats;
-  return { size, links, birthtimeMs, ctimeMs, isFile: stats.isFile() };
+function contentsOf(records: readonly WrittenFile[]): Contents {
+  return {
+    sizes: new Set(records.map(({ size }) => size)),
+    hashes: new Set(records.map(({ sha256 }) => sha256)),
+    paths: new Set(records.map(({ path }) => path)),
+  };
 }
 
-async function hashOf(path: string): Promise<string> {
-  const hash = createHash("sha256");
-  for await (const chunk of createReadStream(path)) hash.update(chunk as Buffer);
-  return hash.digest("hex");
+function withLabelsOf(label: Label, records: readonly WrittenFile[]): Label {
+  return records.reduce(
+    (all, record) => (isWithin(record.label, all) ? all : joinLabels(all, record.label)),
+    label,
+  );
 }
 
-/** Undefined: it is gone, as an empty identity file is when the command that it was made for has ended. */
-async function hashIfThere(path: string): Promise<string | undefined> {
-  try {
-    return await hashOf(path);
-  } catch (error) {
-    if (hasCode(error, "ENOENT", "ENOTDIR")) return undefined;
-    throw error;
-  }
+/** What is perhaps at another place now than where it was recorded. */
+async function thoseThatLeft(records: readonly WrittenFile[]): Promise<readonly WrittenFile[]> {
+  const left = await Promise.all(records.map(hasLeft));
+  return records.filter((_, at) => left[at]);
 }
 
-async function realOf(path: string): Promise<string> {
-  try {
-    return await realpath(path);
-  } catch (error) {
-    if (hasCode(error, "ENOENT", "ENOTDIR")) return resolve(path);
-    throw error;
-  }
-}
-
-/** Where a file is or will be: the file itself is no link. */
-async function placeOf(path: string): Promise<string> {
-  return join(await realOf(dirname(path)), basename(path));
-}
-
-async function holdsFiles(folder: string): Promise<boolean> {
-  try {
-    return (await readdir(folder)).length > 0;
-  } catch (error) {
-    if (hasCode(error, "ENOENT", "ENOTDIR", "EACCES")) return false;
-    throw error;
-  }
-}
-
-type ChangedFile = Pick<WrittenFile, "path" | "sha256" | "size">;
-
-interface Contents {
-  readonly sizes: ReadonlySet<number>;
-  readonly hashes: ReadonlySet<string>;
-  readonly paths: ReadonlySet<string>;
-}
-
-/** The files that changed since then, or hold a known content at another path. Undefined: there are too many to tell. */
-async function changedSince(
-  folders: readonly string[],
-  sinceMs: number,
-  known: Contents,
-): Promise<readonly ChangedFile[] | undefined> {
-  const changed: ChangedFile[] = [];
-  const open = [...folders];
-  let left = MAX_FILES_SCANNED;
-  for (let folder = open.pop(); folder !== undefined; folder = open.pop()) {
-    const entries = await readdir(folder, { withFileTypes: true }).catch(() => undefined);
-    for (const entry of entries ?? []) {
-      if (left-- === 0) return undefined;
-      const path = join(folder, entry.name);
-      if (entry.isDirectory()) open.push(path);
-      if (!entry.isFile()) continue;
-      const facts = await statOf(path).catch(() => undefined);
-      if (facts === undefined) continue;
-      const isChanged = facts.ctimeMs >= sinceMs;
-      const isAlike = facts.size > 0 && known.sizes.has(facts.size) && !known.paths.has(path);
-      if (!isChanged && !isAlike) continue;
-      if (facts.size > MAX_HASHED_BYTES) return undefined;
-      const sha256 = await hashOf(path).catch(() => undefined);
-      if (sha256 !== undefined && (isChanged || known.hashes.has(sha256)))
-        changed.push({ path, sha256, size: facts.size });
-    }
-  }
-  return changed;
+async function hasLeft({ path, sha256, size }: WrittenFile): Promise<boolean> {
+  const [facts, words] = await Promise.all([factsOf(path), wordsAt(path)]);
+  return size === ENTRY_SIZE ? words?.sha256 !== sha256 : facts?.size !== size;
 }

@@ -61,7 +61,12 @@ export async function runGroup(command: GroupCommand): Promise<GroupEnd> {
       resolve();
     });
   });
-  await once(child, "spawn");
+  try {
+    await once(child, "spawn");
+  } catch (error) {
+    await watch?.end(0);
+    throw error;
+  }
   const { pid: group, stdin, stdout, stderr } = child;
   if (group === undefined) throw new Error("A process that was spawned has an id");
   watch?.begin(group);

@@ -12,9 +12,12 @@ const BLOCKS_PER_MB = 2048;
 export const CALL_VARIABLE = "CORTEX_CALL";
 /**
  * The same number as a limit that Linux ignores, the one on file locks: processes inherit it even with an empty
- * environment, and only root can raise it. bash calls it -x, other shells -w.
+ * environment, and only root can raise it. A line for `sh`: bash calls it -x, other shells -w.
  */
-const MARK = ["x", "w"].map((option) => `ulimit -${option} "$${CALL_VARIABLE}" 2>/dev/null`).join(" || ");
+export const MARK_PROCESS = ["x", "w"]
+  .map((option) => `ulimit -${option} "$${CALL_VARIABLE}" 2>/dev/null`)
+  .join(" || ")
+  .concat("\n");
 
 /**
  * Commands for `sh` that bound each process it starts. They are a backstop for what the watch of the program would see too
@@ -32,7 +35,7 @@ export function shellLimits({ memoryMb, cpuSeconds, openFiles, fileMb }: Resourc
   ]
     .map((limit) => `ulimit ${limit} 2>/dev/null\n`)
     .join("")
-    .concat(`${MARK}\n`);
+    .concat(MARK_PROCESS);
 }
 
 /** Signals of the system to a process that has used up its CPU time or written too large a file. */

@@ -6,6 +6,7 @@ import { count } from "../model/count.ts";
 import { CortexError } from "../model/errors.ts";
 import { DEFAULT_AGENT, isRelayId, type RelayId, type TurnId } from "../model/ids.ts";
 import type { Json } from "../model/json.ts";
+import { present } from "../model/present.ts";
 import type { Listed, StoredRelay } from "../store/store.ts";
 import { readArtifact, readKept, workspaceOf } from "./artifact/artifact.ts";
 import { addTo } from "./engine/add-agent.ts";
@@ -15,7 +16,7 @@ import { Engine } from "./engine/engine.ts";
 import { recover } from "./engine/recover.ts";
 import { archiveOld } from "./engine/retention.ts";
 import { sayTo } from "./engine/say.ts";
-import { activeAgent, agentUnknown, checkFolder, contentFor, startRelay } from "./engine/start.ts";
+import { activeAgent, agentUnknown, contentFor, findFolder, startRelay } from "./engine/start.ts";
 import { finish, reopenRelay } from "./record/ending.ts";
 import { type RelayDetail, toRecord, unknownRelay, updateRelay } from "./record/kept-relay.ts";
 import { asShown } from "./record/phases.ts";
@@ -82,11 +83,11 @@ export class OpenRelays implements Relays, AsyncDisposable {
   async run(request: RelayRequest): Promise<RelayRecord> {
     const { settings, extraScripts } = this.#ports;
     if (request.profile !== undefined) settings.profile(request.profile);
-    if (request.dir !== undefined) checkFolder(request.dir);
+    const dir = request.dir === undefined ? undefined : await findFolder(request.dir, this.#ports);
     const { extraHooks = request.extraScripts } = request;
     const scripts = extraHooks === undefined ? undefined : parseExtraHooks(extraHooks);
     const content = await this.#contentOf(request);
-    return startRelay(request, content, this.#ports, (id) => {
+    return startRelay({ ...request, ...present({ dir }) }, content, this.#ports, (id) => {
       if (scripts !== undefined) extraScripts.set(id, scripts);
     });
   }

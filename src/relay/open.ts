@@ -66,8 +66,8 @@ export function openRelay(ports: Ports): OpenFeature {
     async readWait(detail) {
       const id = relayIn(detail);
       if (id === undefined) return undefined;
-      const { readRelayResult } = await import("./record/summary.ts");
-      return readRelayResult(id, ports);
+      const { readLabelledResult } = await import("./engine/relay-label.ts");
+      return readLabelledResult(id, ports);
     },
     async [Symbol.asyncDispose]() {
       firstChange?.[Symbol.dispose]();

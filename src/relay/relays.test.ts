@@ -150,8 +150,8 @@ test("the example of the original runs as it is written", async () => {
 test("a single agent runs by itself, in a session and folder of its choice", async () => {
   using home = makeHome({ script: PLAYS });
   await using cortex = await home.open();
-  const dir = join(home.path, "elsewhere");
-  mkdirSync(dir);
+  const dir = join(home.path, "workspaces", "elsewhere");
+  mkdirSync(dir, { recursive: true });
   const { id } = await cortex.relays.run({
     name: "planner",
     message: "a house",

@@ -45,6 +45,8 @@ export interface RelayRequest {
   readonly label?: Label;
   /** On whose authority its steps run. Absent: that of its cause. */
   readonly principal?: Principal;
+  /** Who hears its steps and its end. Absent: the owner. */
+  readonly audience?: string;
   /** Folders its steps cannot access. */
   readonly hidden?: readonly string[];
   /** Continues after a restart regardless of the settings. */

@@ -2,13 +2,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import type { Agent } from "../agents/agent.ts";
 import { createLoopAgent } from "../agents/loop.ts";
-import { isOutside } from "../model/audience.ts";
 import type { Profile } from "../model/profile.ts";
 import type { Settings } from "../config/settings.ts";
 import type { Ports } from "../feature/ports.ts";
 import type { SessionKey } from "../model/session-key.ts";
 import { searchLedger } from "../search/search.ts";
-import { audienceOfTurn } from "../turns/audience.ts";
+import { outsideAudience } from "../turns/audience.ts";
 
 /** The offline model recognises its own answers by how they end, so it gets whole texts. */
 const QUOTED_LENGTH = 20_000;
@@ -26,7 +25,7 @@ export function createBackends({
 }): (profile: Profile) => Promise<Agent> {
   const search = async (text: string, limit: number, session: SessionKey) => {
     const options = { limit, textLength: QUOTED_LENGTH, minScore: WORTH_QUOTING };
-    return searchLedger(store, text, { ...options, audience: await outsideAudience(session, store) });
+    return searchLedger(store, text, { ...options, audience: await audienceOfSession(session, store) });
   };
   const open = {
     async pi(): Promise<Agent> {
@@ -47,14 +46,13 @@ export function createBackends({
 }
 
 /** Whom the running turn of a session speaks to. Undefined: the owner. */
-async function outsideAudience(
+async function audienceOfSession(
   key: SessionKey,
   { sessions, runs, queue }: Pick<Ports["store"], "sessions" | "runs" | "queue">,
 ): Promise<string | undefined> {
   const run = (await sessions.get(key))?.run;
   const running = run === undefined ? undefined : await runs.get(run);
-  const audience = running === undefined ? undefined : audienceOfTurn(await queue.itemsOf(running.turn));
-  return audience !== undefined && isOutside(audience) ? audience : undefined;
+  return running === undefined ? undefined : outsideAudience(await queue.itemsOf(running.turn));
 }
 
 /** An abort ends a delay early, without failing. */

@@ -264,6 +264,7 @@ function connect(base: Foundation, { sandbox, bounds, open }: Opened): Connected
       features.flatMap(({ name, channel }) => (channel === undefined ? [] : [[name, channel]])),
     ),
     onChainEnded: createChainNotices({ store, settings, log }),
+    watchProgram: () => bounds.watch(),
     openApart: (apart) => openCortex({ home: apart, environment: { PATH: environment["PATH"] }, clock }),
   };
   const coolDowns = new CoolDowns(clock, redact);

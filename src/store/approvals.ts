@@ -22,8 +22,8 @@ export interface ApprovalReads {
   /** The request announced by a message in this place: by the platform's message id or the delivery id. */
   toldBy(place: DeliveryTarget, message: string): Promise<Approval | undefined>;
 
-  /** How many open requests are for the work of a principal in other turns than this one. */
-  countOpen(principal: Principal, besides: TurnId): Promise<number>;
+  /** How many open requests are for the work of a principal, in other turns than this one. */
+  countOpen(principal: Principal, besides?: TurnId): Promise<number>;
 
   /** When the next open request expires. Undefined: none is open. */
   nextExpiryMs(): Promise<number | undefined>;

@@ -712,7 +712,7 @@ describe.each(Object.entries(STORES))("%s", (_, open) => {
         profile: "fast",
         trust: { untrusted: { "person:ada": true } },
       });
-      const one = await giveAndBegin(store, caller, "one");
+      const one = await giveAndBegin(store, caller, "one", { waits: false });
       expect((await store.sessions.get(session("one")))!.settings).toEqual({
         trust: { untrusted: { "person:ada": true } },
       });
@@ -723,6 +723,33 @@ describe.each(Object.entries(STORES))("%s", (_, open) => {
       expect((await store.sessions.get(session("work")))!.settings).toEqual({
         profile: "fast",
         trust: { private: { owner: true }, untrusted: { "person:ada": true } },
+      });
+    });
+
+    test("but not back to a turn that waits, which takes over the marks of what it reads", async () => {
+      await using opened = await open();
+      const { store } = opened;
+      const one = await giveAndBegin(store, await begin(store, "a"), "one");
+      await store.sessions.configure(session("one"), { trust: { private: { owner: true } } });
+      await store.turns.commit(turnFor(one));
+      await store.delegations.report(delegated("one"));
+      expect(await trustOf(store, "work")).toBeUndefined();
+    });
+
+    test("as the label of the message, beside that which it has", async () => {
+      await using opened = await open();
+      const { store } = opened;
+      await begin(store, "a");
+      await store.sessions.configure(session("work"), {
+        trust: { private: { owner: true }, denied: { Bash: true }, outward: true },
+      });
+      const label = { untrusted: ["tool:WebFetch"], private: ["person:ada"], denied: [] };
+      const send = dispatch("b", toSession("home"), { from: session("work") });
+      await store.events.accept(event("b", { label }), { dispatch: send });
+      expect((await store.events.get(event("b").id))!.label).toEqual({
+        untrusted: ["tool:WebFetch"],
+        private: ["owner", "person:ada"],
+        denied: ["Bash"],
       });
     });
 

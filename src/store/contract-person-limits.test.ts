@@ -133,6 +133,22 @@ describe.each(Object.entries(STORES))("%s", (_, open) => {
     });
   });
 
+  test("each allowance of a person is counted on its own, and refills steadily", async () => {
+    await using opened = await open();
+    const { store, clock } = opened;
+    const messages = { principal: ada, what: "messages", amount: 1, max: 5, refillMs: MINUTE_MS } as const;
+    for (let n = 0; n < 4; n++) expect(await store.people.take(messages)).toBe(true);
+    expect(await send(store, "a")).toMatchObject({ outcome: "queued" });
+    expect(await store.people.take(messages)).toBe(false);
+    expect(await policy(store, await send(store, "b"))).toBe("person-rate");
+    const files = { principal: ada, what: "attachments", amount: 60, max: 100, refillMs: 1_000 } as const;
+    expect(await store.people.take(files)).toBe(true);
+    expect(await store.people.take(files)).toBe(false);
+    expect(await store.people.take({ ...files, principal: ben })).toBe(true);
+    clock.advance(200);
+    expect(await store.people.take(files)).toBe(true);
+  });
+
   test("a person's own limits come first", async () => {
     await using opened = await open();
     const { store } = opened;

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 
 import { alice, dispatch, event, session, START_MS, toSession, turnFor } from "../../test/support/sample.ts";
 import { begin, STORES } from "../../test/support/stores.ts";
-import type { DeliveryId, ItemId, RelayId } from "../model/ids.ts";
+import type { ApprovalId, DeliveryId, ItemId, RelayId } from "../model/ids.ts";
 import { TRUST_SETTING } from "../model/trust.ts";
 import type { NewRelay, RelayChange, RelayStepChange, Store } from "./store.ts";
 
@@ -220,6 +220,46 @@ describe.each(Object.entries(STORES))("%s", (_, open) => {
       content: "Step 1",
       state: "pending",
     });
+  });
+
+  test("what a relay says can wait for a person, in the name of its last step; without one, it is refused", async () => {
+    await using opened = await open();
+    const { store } = opened;
+    const delivery = (id: string) => ({
+      id: id as DeliveryId,
+      target: { channel: "test", place: "p" },
+      content: id,
+    });
+    const held = (id: string) => ({
+      request: {
+        id: id as ApprovalId,
+        kind: "approval" as const,
+        callHash: "hash",
+        request: { tool: "answer" },
+        expiresAtMs: START_MS + 1,
+      },
+      deliveries: [delivery(`${id}-said`)],
+      refused: [delivery(`${id}-refused`)],
+    });
+    const { claim, version } = await working(store);
+    await store.turns.commit(turnFor(claim));
+    const { version: now } = (await store.relays.get(ID))!;
+    expect(now).toBeGreaterThan(version);
+    await store.relays.save(ID, now, running({ held: held("a") }));
+    expect(await store.approvals.get("a" as ApprovalId)).toMatchObject({
+      state: "open",
+      turn: claim.turn,
+      session: "step-0",
+    });
+    expect((await store.outbox.list()).items).toEqual([]);
+    await store.approvals.answer("a" as ApprovalId, { kind: "approve", by: "owner" });
+    expect((await store.outbox.list()).items).toMatchObject([{ id: "a-said", content: "a-said" }]);
+
+    const other = "thr_00000002" as RelayId;
+    await store.relays.create(relay({ id: other }));
+    await store.relays.save(other, 1, running({ held: held("b") }));
+    expect(await store.approvals.get("b" as ApprovalId)).toBeUndefined();
+    expect((await store.outbox.list()).items.map(({ id }) => id)).toContain("b-refused");
   });
 
   test("a call that waits for a relay goes on when that is over", async () => {

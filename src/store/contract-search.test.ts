@@ -98,9 +98,9 @@ describe.each(Object.entries(STORES))("%s", (_, open) => {
       await using opened = await open();
       const { events } = opened.store;
       for (const n of [1, 2, 3]) {
-        await events.accept(event(`n${n}`, { content: "build is green", atMs: START_MS + n * DAY_MS }));
+        await events.accept(event(`n${n}`, { content: "build is green", atMs: START_MS - (4 - n) * DAY_MS }));
       }
-      await events.accept(event("rare", { content: "build is haunted", atMs: START_MS }));
+      await events.accept(event("rare", { content: "build is haunted", atMs: START_MS - 4 * DAY_MS }));
       await index(events);
       expect(await found(opened.store, "build")).toEqual(["n3", "n2", "n1", "rare"]);
       expect((await found(opened.store, "haunted build"))[0]).toBe("rare");
@@ -191,6 +191,34 @@ describe.each(Object.entries(STORES))("%s", (_, open) => {
       expect(hit!.label).toEqual({ untrusted: [ada], private: [ada], denied: [] });
     });
 
+    test("what was said in a direct chat stays private when it becomes a group", async () => {
+      await using opened = await open();
+      const { store } = opened;
+      const ada = "person:ada" as Principal;
+      const [dm, room] = [
+        { sender: "7", place: "p", placeKind: "dm", principal: ada },
+        { sender: "7", place: "p", placeKind: "group", principal: ada },
+      ] as const;
+      await store.events.accept(event("alone", { ...dm, content: "the plan of Ada" }));
+      await store.events.accept(event("together", { ...room, content: "the plan in the room" }));
+      await index(store.events);
+      expect(await found(store, "plan", { audience: "room:test:p" })).toEqual(["together"]);
+      expect(await found(store, "plan", { audience: ada })).toEqual(["alone"]);
+      const [hit] = await store.events.search("plan of Ada");
+      expect(hit!.label.private).toEqual([ada]);
+    });
+
+    test("an event with a time in the future does not make others look old", async () => {
+      await using opened = await open();
+      const { store } = opened;
+      await store.events.accept(event("now", { content: "light" }));
+      await index(store.events);
+      const [before] = await store.events.search("light");
+      await store.events.accept(event("later", { content: "x", atMs: Date.UTC(9999, 0, 1) }));
+      await index(store.events);
+      expect((await store.events.search("light"))[0]!.score).toBeCloseTo(before!.score, 5);
+    });
+
     test("an answer is found for its reader, if its turn held nothing that is private to others", async () => {
       await using opened = await open();
       const { store } = opened;
@@ -216,6 +244,32 @@ describe.each(Object.entries(STORES))("%s", (_, open) => {
       }
       await index(store.events);
       expect(await found(store, "plan", { audience: ada })).toEqual(["answer-hers"]);
+    });
+
+    test("is found for the audience of what it comes from, unless agents wrote it to each other", async () => {
+      await using opened = await open();
+      const { store } = opened;
+      const audience = "room:test:-1";
+      const task = event("task", {
+        id: "agent:task" as never,
+        channel: "subagent",
+        content: "the plan",
+        audience,
+      });
+      await store.events.accept(task, { dispatch: dispatch("task", toSession("worker")) });
+      await store.events.accept(
+        event("caused", { cause: task.id, principal: OWNER_PRINCIPAL, content: "the plan" }),
+      );
+      expect((await store.events.get(event("caused").id))!.audience).toBe(audience);
+      const [claim] = await store.queue.lease(alice, 1);
+      const said = message(claim!.turn, "assistant", "The plan of the worker.");
+      const answer = event("answer", { id: "cortex:answer" as never, direction: "sent", content: null });
+      await store.turns.commit(turnFor(claim!, { messages: [message("m", "user", "?"), said], answer }));
+      await index(store.events);
+      const hits = await store.events.search("plan", { audience });
+      expect(hits.map(({ event: id }) => id).toSorted()).toEqual(["cortex:answer", "test:caused"]);
+      expect(hits[0]!.label.private).toEqual([audience]);
+      expect(await found(store, "plan", { audience: "owner" })).toEqual([]);
     });
 
     test("is shown where the words are, and as long as is wanted", async () => {

@@ -230,6 +230,11 @@ export interface NewEvent {
   readonly principal?: Principal;
   /** Of its content, in addition to what its principal says. */
   readonly label?: Label;
+  /**
+   * Who hears what comes of it: a person or a room. Of what has no place of its own, such as delegated work. Absent: that
+   * of its cause; if that has none either, the place and the principal say it.
+   */
+  readonly audience?: string | undefined;
 }
 
 /** The names and parents of places are in the view `threads`. */

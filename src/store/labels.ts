@@ -52,7 +52,7 @@ export interface WrittenFile {
   /** Without links: absolute, or `~/` and the path in the home. */
   readonly path: string;
   readonly sha256: string;
-  /** Negative: it stands for a part of the file, whatever else the file holds. */
+  /** Negative: it stands for a part of the file, whatever else the file holds, or for the name of a folder or the like. */
   readonly size: number;
   readonly label: Label;
   readonly principal: Principal;

@@ -1,6 +1,6 @@
 import type { Json } from "../model/json.ts";
 import type { Person, PersonLimits, Role } from "../model/person.ts";
-import type { Identity } from "../model/principal.ts";
+import type { Identity, Principal } from "../model/principal.ts";
 import type { Actor } from "./audit.ts";
 import type { Listed, ListOptions } from "./list.ts";
 
@@ -31,6 +31,19 @@ export interface PeopleStore extends PeopleReads {
    * An id that is taken gets a number behind it. Returns how many people this added or changed.
    */
   takeOver(people: readonly NewPerson[]): Promise<number>;
+
+  /** Takes from what a person may use, which refills steadily. False: less is left, and nothing is taken. */
+  take(use: PersonUse): Promise<boolean>;
+}
+
+export interface PersonUse {
+  readonly principal: Principal;
+  /** Messages that are queued count too: see `PersonQuota`. */
+  readonly what: "messages" | "attachments";
+  readonly amount: number;
+  readonly max: number;
+  /** In which time all of it is there again. */
+  readonly refillMs: number;
 }
 
 export interface NewPerson {

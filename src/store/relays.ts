@@ -7,6 +7,7 @@ import type { NewEvent } from "./events.ts";
 import type { Claim, LeaseRequest } from "./leases.ts";
 import type { ListOptions, Listed } from "./list.ts";
 import type { Wait } from "./runs.ts";
+import type { HeldAnswer } from "./turns.ts";
 
 /**
  * Relays and their steps. The store keeps the record of a relay without reading it. It does know when the message of
@@ -106,6 +107,8 @@ export interface RelayChange {
   readonly due?: boolean;
   readonly steps?: readonly RelayStepChange[];
   readonly deliveries?: readonly (NewDelivery & { readonly content: string })[];
+  /** What is only sent once a person approves it. Without a step whose turn could ask, it counts as refused. */
+  readonly held?: HeldAnswer | undefined;
   /** The reason to stop: drops waiting messages and aborts running turns of the relay. */
   readonly stop?: string;
   /** A message to whoever started it. */

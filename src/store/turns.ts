@@ -167,6 +167,10 @@ export interface StoredTurn {
   readonly startedAtMs: number;
   readonly completedAtMs: number;
   readonly hash: string;
+  /** On whose authority it ran. Absent: its event did not say. */
+  readonly principal?: Principal;
+  /** The label of its session when it was committed, as stored. */
+  readonly trust?: Json;
   /** When its content was pruned. Absent: it was not. */
   readonly prunedAtMs?: number;
 }

@@ -18,7 +18,7 @@ export function openHomeTeam(ports: Ports): OpenFeature {
       usage: TEAM_USAGE.split("\n"),
       parse(text) {
         const command = parseTeamCommand(text);
-        return command && (async () => carryOutTeam(command, await team.open()));
+        return command && (async ({ caller }) => carryOutTeam(command, caller, await team.open()));
       },
     },
     start: () => team.start(),

@@ -138,7 +138,7 @@ Implemented POST /webhooks/stripe.
       expect(content).toContain(part);
     expect(seen[0]).toMatchObject({
       session: BILLING,
-      workspace: join(home.path, "projects", "billing-dev"),
+      workspace: join(home.path, "workspaces", "projects", "billing-dev"),
     });
     expect(seen[0]!.hidden).toContain(home.team);
   });
@@ -374,7 +374,7 @@ Implemented POST /webhooks/stripe.
   test("only reports on what another runner does, until that is complete", PATIENT, async () => {
     const tasks = "## Execute Shuttle tasks — report status\n**Status:** ready\n";
     using home = teamHome({ "billing-dev": { tasks } }, { script: works() });
-    const shuttle = join(home.path, "projects", "billing-dev", ".shuttle.md");
+    const shuttle = join(home.path, "workspaces", "projects", "billing-dev", ".shuttle.md");
     await using cortex = await home.open({ clock: movable() });
     await expect
       .poll(() => home.tasks("billing-dev"), PATIENT)
@@ -395,7 +395,7 @@ Implemented POST /webhooks/stripe.
     async () => {
       const tasks = `## Their list\n**Status:** ready\n**External:** todo.md\n\n${ready("Ours")}`;
       using home = teamHome({ "billing-dev": { tasks } }, { script: works() });
-      const todo = join(home.path, "projects", "billing-dev", "todo.md");
+      const todo = join(home.path, "workspaces", "projects", "billing-dev", "todo.md");
       writeFileSync(todo, "- [x] One\n- [!] Two\n");
       const clock = movable();
       await using cortex = await home.open({ clock });

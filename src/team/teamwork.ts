@@ -2,12 +2,12 @@
 import { hostname } from "node:os";
 
 import type { TeamConfig } from "../config/team-config.ts";
-import { joinLabels, type Label, NO_LABEL } from "../model/trust.ts";
+import { joinLabels, type Label } from "../model/trust.ts";
 import type { Ports } from "../feature/ports.ts";
 import { dateOf } from "../model/day.ts";
 import { isAlive } from "../programs/is-alive.ts";
 import { TeamDirectory } from "./files/team-directory.ts";
-import type { Team } from "./files/team.ts";
+import { OF_OTHER_PROGRAMS, type Team } from "./files/team.ts";
 import { TeamLabels } from "./files/team-labels.ts";
 import { watchTeam } from "./files/watch-team.ts";
 import { type Adoption, adoptMember } from "./members/adopt-member.ts";
@@ -117,8 +117,6 @@ export class Teamwork implements AsyncDisposable {
     return this.#resources.disposeAsync();
   }
 }
-
-const OF_OTHER_PROGRAMS: Label = { ...NO_LABEL, untrusted: ["team"] };
 
 /** Logs a failure once: the same line every minute would fill the log. */
 function problemLog(log: (line: string) => void): (error: unknown, slug: string) => void {

@@ -1,8 +1,9 @@
 /** Requests to people about a call: what is asked, how they are told, and what the answer means for the call. */
 import { createHash } from "node:crypto";
 
-import type { ApprovalId } from "../model/ids.ts";
+import type { ApprovalId, TurnId } from "../model/ids.ts";
 import { canonicalJson, type Json } from "../model/json.ts";
+import { isOwner, type Principal } from "../model/principal.ts";
 import {
   type FileDigest,
   renderCall,
@@ -12,8 +13,9 @@ import {
 } from "../model/request.ts";
 import { reveal } from "../model/reveal.ts";
 import type { ToolResult } from "../model/tool.ts";
-import type { Approval, NewApproval } from "../store/store.ts";
+import type { Approval, NewApproval, Store } from "../store/store.ts";
 import type { Suspension } from "./journal.ts";
+import type { TurnPorts } from "./turn-ports.ts";
 import { parseSessionKey, type SessionKey } from "../model/session-key.ts";
 
 /** How long an approval can be given. A question waits without limit. */
@@ -126,6 +128,22 @@ function reasonOf({ answer }: Approval): string {
 
 function refused(text: string): Resolved {
   return { kind: "result", result: { text, isError: true } };
+}
+
+/** Whether a person has caused as many open requests as they may, with those of this turn. The owner may cause any number. */
+export async function isAskingTooMuch(
+  { principal, turn, own }: { readonly principal: Principal; readonly turn?: TurnId; readonly own: number },
+  {
+    store,
+    settings,
+  }: {
+    readonly settings: Pick<TurnPorts["settings"], "config">;
+    readonly store: { readonly approvals: Pick<Store["approvals"], "countOpen"> };
+  },
+): Promise<boolean> {
+  if (isOwner(principal)) return false;
+  const others = await store.approvals.countOpen(principal, turn);
+  return own + others >= settings.config().people.openApprovals;
 }
 
 /** How much of a call a message shows; `cortex approvals show` prints all of it. */

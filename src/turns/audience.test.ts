@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 
 import { openTestStore } from "../../test/support/open-store.ts";
 import { dispatch, event, session, toSession } from "../../test/support/sample.ts";
+import type { EventId } from "../model/ids.ts";
 import type { Principal } from "../model/principal.ts";
 import { audienceOfTurn, confinedTo } from "./audience.ts";
 
@@ -35,8 +36,27 @@ test.each([
     { place: "-1" },
     "owner",
   ],
+  [
+    "a report of work, sent where its caller is",
+    { id: "agent:a" as EventId, principal: ada, audience: ada },
+    { channel: "test", place: "7" },
+    "person:ada",
+  ],
+  [
+    "a report of the owner's work in a room",
+    { id: "agent:a" as EventId, principal: "owner" as Principal, audience: "room:test:-1" },
+    { channel: "test", place: "-1" },
+    "room:test:-1",
+  ],
 ])("an answer to %s is read by its audience", async (_, fields, delivery, audience) => {
   expect(audienceOfTurn(await itemsOf(fields, delivery))).toBe(audience);
+});
+
+test("a hook that sends the answer elsewhere says who reads it", async () => {
+  const [report] = await itemsOf({ principal: ada, audience: ada }, { place: "-1", channel: "test" });
+  const [sent] = report!.dispatches;
+  const byHook = [{ ...report!, dispatches: [{ ...sent!, hook: "mine" }] }];
+  expect(audienceOfTurn(byHook)).toBe("room:test:-1");
 });
 
 test("a turn whose answer cannot wait is kept to its reader's data, whatever the persona says", async () => {

@@ -3,14 +3,15 @@
  * them.
  */
 import { audienceOf, isOutside } from "../model/audience.ts";
-import { OWNER_ADAPTERS } from "../model/event.ts";
+import { OWNER_ADAPTERS, RELAY_ADAPTER, SCRIPT_ADAPTER } from "../model/event.ts";
+import { DIRECT_HOOK } from "../model/hook-order.ts";
 import { DEFAULT_ACCOUNT } from "../model/ids.ts";
 import type { Json } from "../model/json.ts";
-import { OWNER_PRINCIPAL, type Principal, principalKind, roomAudience } from "../model/principal.ts";
+import { isOwner, OWNER_PRINCIPAL, type Principal, principalKind, roomAudience } from "../model/principal.ts";
 import { present } from "../model/present.ts";
 import { answeredMessage } from "../model/stamp.ts";
 import type { PersonaConfig } from "../config/config.ts";
-import type { QueueItem } from "../store/store.ts";
+import type { QueueItem, StoredEvent } from "../store/store.ts";
 
 /** On whose authority the turn of these messages runs: of several, the first that is not the owner. */
 export function principalOfTurn(items: readonly QueueItem[]): Principal {
@@ -22,13 +23,28 @@ export function principalOfTurn(items: readonly QueueItem[]): Principal {
 export function audienceOfTurn(items: readonly QueueItem[]): string {
   const answered = answeredMessage(items);
   if (answered === undefined) return OWNER_PRINCIPAL;
-  const principal = principalOfTurn(items);
-  const event = { ...answered.event, principal };
-  const to = elsewhere(answered);
+  const event = { ...answered.event, principal: principalOfTurn(items) };
+  const sent = answered.dispatches.find(({ delivery }) => delivery !== undefined);
+  // Cortex copies the address with the audience. A hook's address is another one.
+  if (event.audience !== undefined && (sent === undefined || COPIES.has(sent.hook))) return event.audience;
+  return audienceAt(event, sent?.delivery);
+}
+
+const COPIES: ReadonlySet<string> = new Set([DIRECT_HOOK, RELAY_ADAPTER, SCRIPT_ADAPTER]);
+
+/** The audience of what an event leads to, if it is sent to this address instead of back. */
+export function audienceAt(event: StoredEvent, delivery: Json | undefined): string {
+  const to = elsewhere(event, delivery);
   if (to === undefined) return audienceOf(event);
   // The owner, and the owner's programs such as timers, say where an answer goes.
-  const isOwners = principal === OWNER_PRINCIPAL || principalKind(principal) === "source";
+  const isOwners = isOwner(event.principal) || principalKind(event.principal) === "source";
   return isOwners ? OWNER_PRINCIPAL : roomAudience(to);
+}
+
+/** As events of the work that a turn gives to others store it. Undefined: the owner, whom their principal names. */
+export function outsideAudience(items: readonly QueueItem[]): string | undefined {
+  const audience = audienceOfTurn(items);
+  return isOutside(audience) ? audience : undefined;
 }
 
 /**
@@ -51,9 +67,9 @@ function isReadAtOnce(items: readonly QueueItem[]): boolean {
 
 type Address = Parameters<typeof roomAudience>[0];
 
-/** The place that a dispatch names for the answer, if it is another one than that of the message. */
-function elsewhere({ event, dispatches }: QueueItem): Address | undefined {
-  const wanted = addressIn(dispatches.find(({ delivery }) => delivery !== undefined)?.delivery);
+/** The place that is named for the answer, if it is another one than that of the message. */
+function elsewhere(event: StoredEvent, delivery: Json | undefined): Address | undefined {
+  const wanted = addressIn(delivery);
   const channel = wanted.channel ?? event.channel;
   const place = wanted.place ?? event.place;
   if (place === undefined) return undefined;

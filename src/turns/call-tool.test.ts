@@ -105,7 +105,7 @@ function parts(
       tools: new Map(tools.map((tool) => [tool.name, tool])),
       permissions,
       delegable: () => EVERYTHING,
-      folders: { workspace: "/", roots: [], hidden: [], outputFolder: "/" },
+      folders: { workspace: "/", roots: [], hidden: [], reserved: [], outputFolder: "/" },
       skills: [],
       items: [],
       attachedBefore: [],
@@ -384,30 +384,36 @@ test("a turn asks people about so many calls at once, and no more", async () => 
   expect(outcomes.at(-1)).toMatchObject({ kind: "done", call: { status: "error" } });
 });
 
-test("the work of a person asks for so many approvals over all turns; that of the owner is not counted", async () => {
-  const askingFor = async (principal: Principal): Promise<CallOutcome> => {
-    await using opened = await openTestStore();
-    const turn = await begin(opened.store, ["Pay", {}]);
-    const given = parts(turn, [testTool("Pay", async () => DONE)], {
-      permissions: () => ({ ...EVERYTHING, ask: ["Pay"] }),
-    });
-    const labels = new WorkLabels(NO_LABELS.files, { ...NO_LABELS.writer, principal });
-    const store = {
-      ...given.ports.store,
-      approvals: { ...given.ports.store.approvals, countOpen: async () => config.people.openApprovals },
+test.each([
+  ["approvals", DONE, ["Pay"]],
+  ["answers", QUESTION, []],
+])(
+  "the work of a person asks for so many %s over all turns; that of the owner is not counted",
+  async (...[, does, ask]) => {
+    const askingFor = async (principal: Principal): Promise<CallOutcome> => {
+      await using opened = await openTestStore();
+      const turn = await begin(opened.store, ["Pay", {}]);
+      const given = parts(turn, [testTool("Pay", async () => does)], {
+        permissions: () => ({ ...EVERYTHING, ask }),
+      });
+      const labels = new WorkLabels(NO_LABELS.files, { ...NO_LABELS.writer, principal });
+      const store = {
+        ...given.ports.store,
+        approvals: { ...given.ports.store.approvals, countOpen: async () => config.people.openApprovals },
+      };
+      return await callTool(turn.calls[0]!, 0, {
+        ...given,
+        work: { ...given.work, labels },
+        ports: { ...given.ports, store },
+      });
     };
-    return await callTool(turn.calls[0]!, 0, {
-      ...given,
-      work: { ...given.work, labels },
-      ports: { ...given.ports, store },
+    expect(await askingFor(personPrincipal("ada"))).toMatchObject({
+      kind: "done",
+      call: { status: "error", result: { text: expect.stringContaining("`people.openApprovals`") } },
     });
-  };
-  expect(await askingFor(personPrincipal("ada"))).toMatchObject({
-    kind: "done",
-    call: { status: "error", result: { text: expect.stringContaining("`people.openApprovals`") } },
-  });
-  expect(await askingFor(OWNER_PRINCIPAL)).toMatchObject({ kind: "suspended" });
-});
+    expect(await askingFor(OWNER_PRINCIPAL)).toMatchObject({ kind: "suspended" });
+  },
+);
 
 const CHILD: ToolOutcome = { kind: "suspend", waitKind: "child", detail: { delegation: "d1" } };
 const WORKER = session("agent:coder:subagent:01");

@@ -11,7 +11,6 @@ import type { CallOutcome } from "../agents/agent.ts";
 import type { ApprovalId } from "../model/ids.ts";
 import type { Json } from "../model/json.ts";
 import type { CallBlock, ToolStatus } from "../model/message.ts";
-import { isOwner } from "../model/principal.ts";
 import type { FileDigest, Request } from "../model/request.ts";
 import type { Proposal, Tool, ToolContext, ToolOutcome, ToolResult } from "../model/tool.ts";
 import { canonicalToolName, canonicalToolParams } from "../model/tool-aliases.ts";
@@ -22,13 +21,14 @@ import {
   joinLabels,
   type Label,
   mayTell,
+  NO_LABEL,
   OWNERS,
   readTrust,
   type Trust,
   UNDECLARED,
 } from "../model/trust.ts";
 import type { Approval, Store } from "../store/store.ts";
-import { APPROVAL_MS, type Asked, hashOfCall, resolve } from "./approval.ts";
+import { APPROVAL_MS, type Asked, hashOfCall, isAskingTooMuch, resolve } from "./approval.ts";
 import { audienceOfTurn, confinedTo } from "./audience.ts";
 import {
   hasBeenHeard,
@@ -39,6 +39,7 @@ import {
 } from "./chosen-words.ts";
 import { changeSince } from "./drift.ts";
 import {
+  asCalled,
   broughtBefore,
   broughtBy,
   codeModeFor,
@@ -139,16 +140,20 @@ async function heardBefore(ordinal: number, { work, ports }: CallingRun): Promis
   const earlier = await Promise.all(turns.map(({ turn }) => ports.store.queue.itemsOf(turn.id)));
   return {
     messages: isByOthers(items) ? [] : wordsOfOwner([...earlier.flat(), ...items]),
-    calls: [
-      ...turns.flatMap(({ toolCalls }) => toolCalls),
-      ...journal.toolCalls.filter((each) => each.ordinal < ordinal),
-    ],
+    before: turns.flatMap(({ toolCalls }) => toolCalls),
+    calls: journal.toolCalls.filter((each) => each.ordinal < ordinal),
     tools,
   };
 }
 
-function codeModeOf({ work, ports }: CallingRun): CodeMode {
+/** What becomes of programs in the turn. */
+export function codeModeOf({ work, ports }: CodeRun): CodeMode {
   return codeModeFor(ports.sandbox.mode().effective, { isByOthers: isByOthers(work.items) });
+}
+
+interface CodeRun {
+  readonly work: Pick<RunWork, "items">;
+  readonly ports: Pick<TurnPorts, "sandbox">;
 }
 
 async function trustOfSession({ work, ports }: CallingRun): Promise<Trust> {
@@ -222,7 +227,7 @@ async function goOn(step: Step, run: CallingRun): Promise<CallOutcome> {
       });
       if (change !== undefined)
         return askAgain({ ...step, tool }, { asked, approval, proposal, change }, run);
-      await label(broughtBefore(tool, codeModeOf(run), asked.notes), step, run);
+      await label(broughtBefore(asCalled(tool, resolved.args), codeModeOf(run), asked.notes), step, run);
       const isFirst = await ports.store.approvals.use(work.claim.lease, work.claim.run, asked.approval);
       const approved = {
         params: resolved.args,
@@ -271,8 +276,13 @@ async function askAgain(
 }
 
 async function goOnWithChild(step: Step, waiting: Suspension, run: CallingRun): Promise<CallOutcome> {
-  const result = await run.ports.features.readWait(waiting.detail);
-  if (result === undefined) return suspend(waiting, run);
+  const found = await run.ports.features.readWait(waiting.detail);
+  if (found === undefined) return suspend(waiting, run);
+  const { label: brought = NO_LABEL, ...result } = found;
+  const audience = confinementOf(run);
+  if (audience !== undefined && !mayTell(brought, audience))
+    return finish("error", withheld(result, audience), step, run);
+  await label(brought, step, run); // before the model reads it
   return finish(result.isError === true ? "error" : "ok", result, step, run);
 }
 
@@ -295,9 +305,8 @@ async function begin(step: KnownStep, run: CallingRun): Promise<CallOutcome> {
     return finish("error", refused(judgement.reason), step, run);
   }
   if (judgement.kind === "ask") {
-    const open = run.suspensions.filter(({ kind }) => kind === "approval" || kind === "question");
-    if (open.length >= MAX_OPEN_REQUESTS) return finish("error", TOO_MANY, step, run);
-    if (await isAskingTooMuch(open.length, run)) return finish("error", TOO_MANY_OF_PERSON, step, run);
+    const tooMany = await tooManyOpen(run);
+    if (tooMany !== undefined) return finish("error", tooMany, step, run);
     const asked = ask(tool, judgement, run);
     await journal.startCall(call, ordinal, clock());
     return wait({ ordinal, callId: call.id, kind: "approval", detail: asked as unknown as Json }, run);
@@ -307,15 +316,14 @@ async function begin(step: KnownStep, run: CallingRun): Promise<CallOutcome> {
   return make(step, { ...judgement, agreed, mayLead: judgement.isLed !== true }, run);
 }
 
-/** Whether a person has caused as many open requests as they may, with those of this run. The owner may cause any number. */
-async function isAskingTooMuch(
-  own: number,
-  { work: { labels, claim }, ports: { store, settings } }: CallingRun,
-): Promise<boolean> {
-  const { principal } = labels.writer;
-  if (isOwner(principal)) return false;
-  const others = await store.approvals.countOpen(principal, claim.turn);
-  return own + others >= settings.config().people.openApprovals;
+/** What a call gets that would need one more request to people than may be open. */
+async function tooManyOpen({ work, ports, suspensions }: CallingRun): Promise<ToolResult | undefined> {
+  const { length: own } = suspensions.filter(({ kind }) => kind === "approval" || kind === "question");
+  if (own >= MAX_OPEN_REQUESTS) return TOO_MANY;
+  const { principal } = work.labels.writer;
+  return (await isAskingTooMuch({ principal, turn: work.claim.turn, own }, ports))
+    ? TOO_MANY_OF_PERSON
+    : undefined;
 }
 
 interface Asking {
@@ -370,7 +378,11 @@ async function make(
   const context = { ...contextOf(step, run), agreed };
   const outcome = await runTool(step.tool, params, context, run.graceMs);
   if (outcome === "aborted") return { kind: "park" };
-  if (outcome.kind === "suspend") return wait(suspensionOf(step, outcome, run), run);
+  if (outcome.kind === "suspend") {
+    const tooMany = outcome.waitKind === "question" ? await tooManyOpen(run) : undefined;
+    if (tooMany !== undefined) return finish("error", tooMany, step, run);
+    return wait(suspensionOf(step, outcome, run), run);
+  }
   const { result } = outcome;
   const said = await run.hooks().after({ tool: step.tool.name, params, context }, result);
   const added = context.confinedTo === undefined ? said : [];
@@ -518,12 +530,12 @@ const CHANGED_TWICE = (change: string): string =>
   `${change}, for the second time. Request it again when nothing else changes what it depends on.`;
 
 const TOO_MANY: ToolResult = {
-  text: `This call was not made: ${MAX_OPEN_REQUESTS} other calls are already waiting for a person. Request fewer at once.`,
+  text: `This call was not made: ${MAX_OPEN_REQUESTS} others already wait for a person. Request fewer at once.`,
   isError: true,
 };
 
 const TOO_MANY_OF_PERSON: ToolResult = {
-  text: "This call was not made: too many calls for this person are already waiting for an approval (limit `people.openApprovals`). Do without it, and say so.",
+  text: "This call was not made: too many requests for this person are already open (limit `people.openApprovals`). Do without it, and say so.",
   isError: true,
 };
 

@@ -18,16 +18,22 @@ const TOOLS = new Map([
 ]);
 const fetched = (url: string): ToolCall =>
   callOf(FETCH, { url }, { text: "A page with https://a.example/linked" });
-const found = (...leads: string[]): ToolCall => callOf(SEARCH, { query: "q" }, { text: leads.join(), leads });
+const searched = (query: string, ...leads: string[]): ToolCall =>
+  callOf(SEARCH, { query }, { text: leads.join(), leads });
+const found = (...leads: string[]): ToolCall => searched("q", ...leads);
 
 function callOf(tool: string, params: Json, result: ToolResult): ToolCall {
   return { ordinal: 0, callId: "c", tool, params, status: "ok", result: { ...result }, startedAtMs: 0 };
 }
 
-const mayFetch = (url: string, messages: readonly string[], before: readonly ToolCall[] = []) =>
-  hasBeenHeard({ kind: "address", url }, { messages, calls: before, tools: TOOLS });
+const mayFetch = (
+  url: string,
+  messages: readonly string[],
+  before: readonly ToolCall[] = [],
+  calls: readonly ToolCall[] = [],
+) => hasBeenHeard({ kind: "address", url }, { messages, before, calls, tools: TOOLS });
 const maySearch = (text: string, ...messages: readonly string[]) =>
-  hasBeenHeard({ kind: "query", text }, { messages, calls: [], tools: TOOLS });
+  hasBeenHeard({ kind: "query", text }, { messages, before: [searched("q")], calls: [], tools: TOOLS });
 
 test("an address that the owner has written may be asked for, with nothing added and nothing left out", () => {
   const message = "Compare (https://a.example/plans?of=1#top) with b.example/plans, please.";
@@ -46,11 +52,28 @@ test("an address that the owner has written may be asked for, with nothing added
   expect(mayFetch("https://a.example/", ["Send it to https://a.example/{{secret}}"])).toBe(false);
 });
 
+test("an address of the owner may be asked for once a turn, whatever follows #", () => {
+  const page = "https://a.example/plans";
+  expect(mayFetch(page, [page], [fetched(page)])).toBe(true);
+  expect(mayFetch(page, [page], [], [fetched("https://a.example/")])).toBe(true);
+  expect(mayFetch(page, [page], [], [fetched(page)])).toBe(false);
+  expect(mayFetch(`${page}#2`, [page], [], [fetched(`${page}#1`)])).toBe(false);
+});
+
+test("without https://, an address has a path or begins with www.", () => {
+  const message = "Read notes.md, build.sh, www.a.example and b.example/plans.";
+  expect(mayFetch("https://www.a.example/", [message])).toBe(true);
+  expect(mayFetch("https://b.example/plans", [message])).toBe(true);
+  for (const url of ["https://notes.md/", "https://build.sh/"])
+    expect([url, mayFetch(url, [message])]).toEqual([url, false]);
+});
+
 test("what a search service has named may be asked for once, and links in pages may not", () => {
   const page = "https://a.example/1";
   expect(mayFetch(page, [], [found(page, "https://a.example/2")])).toBe(true);
   expect(mayFetch(`${page}?secret`, [], [found(page)])).toBe(false);
   expect(mayFetch(page, [], [found(page), fetched(page)])).toBe(false);
+  expect(mayFetch(page, [], [found(page)], [fetched(page)])).toBe(false);
   expect(mayFetch("https://a.example/linked", [], [fetched(page)])).toBe(false);
   expect(
     mayFetch("https://a.example/linked", [], [{ ...found("https://a.example/linked"), tool: FETCH }]),
@@ -62,6 +85,7 @@ test("a query may be made of words of the owner, each as often as they wrote it"
   expect(maySearch("compare bosch prices", "Compare prices of the Bosch drill!")).toBe(true);
   expect(maySearch("Makita prices", "And the Makita?", "Compare prices of the Bosch drill!")).toBe(true);
   expect(maySearch("ボッシュ", "ボッシュの値段")).toBe(true);
+  expect(maySearch("of the Bosch drill!", "Compare prices of the Bosch drill!")).toBe(true);
   for (const query of [
     "Bosch 4711",
     "Bosch Bosch drill",
@@ -69,13 +93,27 @@ test("a query may be made of words of the owner, each as often as they wrote it"
     "Bosch  drill",
     "Bosch, drill",
     "drillprices",
+    "rice",
+    "of the Bosch dri",
     "!?!!?",
   ])
     expect([query, maySearch(query, "Compare prices of the Bosch drill!")]).toEqual([query, false]);
 });
 
+test("a turn may make one query of the owner's words", () => {
+  const may = (...calls: readonly ToolCall[]) =>
+    hasBeenHeard(
+      { kind: "query", text: "drill" },
+      { messages: ["Which drill?"], before: [], calls, tools: TOOLS },
+    );
+  expect(may(fetched("https://a.example/"))).toBe(true);
+  expect(may(searched("which"))).toBe(false);
+});
+
 test("any other text is the model's own", () => {
-  expect(hasBeenHeard({ kind: "text" }, { messages: ["hello"], calls: [], tools: TOOLS })).toBe(false);
+  expect(hasBeenHeard({ kind: "text" }, { messages: ["hello"], before: [], calls: [], tools: TOOLS })).toBe(
+    false,
+  );
 });
 
 test("only what the owner wrote themselves is their word", () => {

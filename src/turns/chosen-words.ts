@@ -4,14 +4,15 @@
  * model that chooses what is sent after it has read both. It did not choose
  *
  * - what it said before it read them: calls that were requested together were all chosen before the first was made;
- * - an address in a message of the owner, character by character;
- * - a query made only of words that the owner has just written, each used no more often than they used it;
+ * - an address in a message of the owner, character by character, once a turn;
+ * - a query made only of words that the owner has written, each used no more often than they used it, as the only one of
+ *   its turn;
  * - an address that the owner's search service has named as a result, once: the service has chosen it, for a query that
  *   others had no say in. Links in the text of pages do not count: their author may offer one for each letter and have
  *   the model spell.
  *
- * What is left to choose is which of these few calls to make. That tells little, to places that the owner or their
- * service has named.
+ * What is left to choose is which of these calls to make, and in which order: without a limit on how often, that would
+ * spell anything. What it still tells goes to places that the owner or their service has named.
  */
 import { isByAgent } from "../model/event.ts";
 import { canonicalJson } from "../model/json.ts";
@@ -28,24 +29,31 @@ export const MAX_TURNS_HEARD = 10;
 /** What may be repeated to the outside: messages of the owner, newest last, and what calls have brought. */
 export interface Heard {
   readonly messages: readonly string[];
-  /** The calls of the thread before this one. */
+  /** The calls of earlier turns. */
+  readonly before: readonly ToolCall[];
+  /** The calls of this turn so far. */
   readonly calls: readonly ToolCall[];
   readonly tools: ReadonlyMap<string, Pick<Tool, "says">>;
 }
 
-export function hasBeenHeard(said: Said, { messages, calls, tools }: Heard): boolean {
+export function hasBeenHeard(said: Said, { messages, before, calls, tools }: Heard): boolean {
   switch (said.kind) {
     case "text":
       return false;
     case "query":
-      return isMadeOf(said.text, messages);
+      return !calls.some((call) => saidBy(call, tools)?.kind === "query") && isMadeOf(said.text, messages);
     case "address": {
       const href = hrefOf(said.url);
-      if (href === undefined) return false;
+      const isAskedFor = (call: ToolCall): boolean => {
+        const earlier = saidBy(call, tools);
+        return earlier?.kind === "address" && hrefOf(earlier.url) === href;
+      };
+      if (href === undefined || calls.some(isAskedFor)) return false;
       if (messages.some((message) => addressesIn(message).includes(href))) return true;
-      const before = calls.map((call) => saidBy(call, tools));
-      const isNamed = calls.some((call, at) => before[at]?.kind === "query" && leadsOf(call).includes(href));
-      return isNamed && !before.some((each) => each?.kind === "address" && hrefOf(each.url) === href);
+      const isNamed = [...before, ...calls].some(
+        (call) => saidBy(call, tools)?.kind === "query" && leadsOf(call).includes(href),
+      );
+      return isNamed && !before.some(isAskedFor);
     }
   }
 }
@@ -87,7 +95,7 @@ function isSameCall(one: CallBlock, other: CallBlock): boolean {
 
 /** Word by word as they are written, because dots, capitals and spaces could spell something, too. */
 function isMadeOf(query: string, messages: readonly string[]): boolean {
-  if (messages.some((message) => message.includes(query))) return true;
+  if (messages.some((message) => isPhraseOf(query, message))) return true;
   const left = new Map<string, string[]>();
   for (const word of messages.flatMap(wordsIn)) {
     const key = word.toLowerCase();
@@ -97,6 +105,17 @@ function isMadeOf(query: string, messages: readonly string[]): boolean {
     const written = left.get(word.toLowerCase())?.pop();
     return written !== undefined && (word === written || word === word.toLowerCase());
   });
+}
+
+const WORDS = new Intl.Segmenter(undefined, { granularity: "word" });
+
+/** Whole words in a row, also in languages without spaces between them. */
+function isPhraseOf(query: string, message: string): boolean {
+  const parts = WORDS.segment(message);
+  const isEdge = (at: number): boolean => at === message.length || parts.containing(at)?.index === at;
+  for (let at = message.indexOf(query); at !== -1; at = message.indexOf(query, at + 1))
+    if (isEdge(at) && isEdge(at + query.length)) return true;
+  return false;
 }
 
 /** What stands between spaces and quotes, without the marks of the sentence around it. Never only the beginning of one. */
@@ -114,10 +133,13 @@ function leadsOf({ status, result }: ToolCall): readonly (string | undefined)[] 
   return status === "ok" ? ((result as ToolResult | undefined)?.leads ?? []).map(hrefOf) : [];
 }
 
+/** Without `https://`, only what cannot be the name of a file: `notes.md` and `build.sh` would be addresses, too. */
 function addressesIn(text: string): readonly (string | undefined)[] {
   return wordsIn(text).map((word) => {
     if (/^https?:\/\//i.test(word)) return hrefOf(word);
-    return /^[\w-]+(\.[\w-]+)+([/?]|$)/.test(word) ? hrefOf(`https://${word}`) : undefined;
+    return /^(?:www(?:\.[\w-]+)+$|[\w-]+(?:\.[\w-]+)+[/?])/i.test(word)
+      ? hrefOf(`https://${word}`)
+      : undefined;
   });
 }
 

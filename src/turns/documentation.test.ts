@@ -45,7 +45,7 @@ test("the page names the limits of a turn and of commands with their defaults", 
 
 test("the page names the limits of disk space, people and guests with their defaults", () => {
   const { quota, people } = config;
-  const { limits: ofPeople, share, openApprovals, guests } = people;
+  const { limits: ofPeople, share, openApprovals, attachmentsMbPerDay, guests } = people;
   const settings: Record<string, number> = {
     ...entriesOf("quota", quota),
     ...entriesOf("people.limits", ofPeople),
@@ -59,6 +59,7 @@ test("the page names the limits of disk space, people and guests with their defa
   expect(new Set([...rows.map(([name]) => name), "quota.warnAt"])).toEqual(new Set(Object.keys(settings)));
   expect(text).toContain(`At ${quota.warnAt * 100} % (\`quota.warnAt\`)`);
   expect(text).toContain(`\`people.openApprovals\` (${openApprovals})`);
+  expect(text).toContain(`\`people.attachmentsMbPerDay\` (${attachmentsMbPerDay})`);
   expect(Object.keys(guests)).toEqual(["eventsPerDay", "allEventsPerDay", "characters"]);
 });
 

@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 
 import { testTool } from "../../test/support/home.ts";
 import { EVERYTHING } from "../../test/support/tool-context.ts";
+import type { Json } from "../model/json.ts";
 import type { Permissions } from "../model/permissions.ts";
 import type { Said, Tool, ToolContext } from "../model/tool.ts";
 import { type BeforeCall, NO_TOOL_HOOKS, type ToolHooks } from "../model/tool-hook.ts";
@@ -58,7 +59,10 @@ function gate({
 }
 
 function toolOf(
-  fields: Pick<Partial<Tool>, "trust" | "runsCode" | "asks" | "asksForOthers" | "labels" | "tells" | "says">,
+  fields: Pick<
+    Partial<Tool>,
+    "trust" | "runsCode" | "asks" | "asksForOthers" | "labels" | "tells" | "says" | "runsProgram"
+  >,
 ): Tool {
   return { ...testTool("Work", async () => ({ kind: "done", result: { text: "" } })), ...fields };
 }
@@ -278,6 +282,27 @@ test("without a sandbox, others run no commands, whatever may be approved", asyn
     reason: expect.stringContaining("messages from anyone but the owner"),
   });
   expect(await judge({}, { mode: "owner-only" })).toMatchObject({ kind: "make" });
+});
+
+test("a call that runs a program of the owner's is never made for others without a sandbox", async () => {
+  const program = { trust: {}, runsProgram: () => true } as const;
+  const other = { trust: {}, runsProgram: () => false } as const;
+  const free = brought({ private: true, outward: true });
+  for (const mode of ["sandboxed", "asks", "plain"] as const)
+    expect(await judge(program, { mode })).toMatchObject({ kind: "make", brings: free });
+  for (const mode of ["refuses", "owner-only"] as const) {
+    expect(await judge(program, { mode })).toMatchObject({ kind: "refuse" });
+    expect(await judge(other, { mode })).toMatchObject({ kind: "make", brings: NO_TRUST });
+  }
+  expect(await judge(program, { confinedTo: "person:ada" })).toMatchObject({ kind: "refuse" });
+  expect(await judge(program, { trust: known({ untrusted: true }) })).toMatchObject({ kind: "ask" });
+});
+
+test("what a hook makes of a call decides whether it runs a program", async () => {
+  const tool = { trust: {}, runsProgram: (params: Json) => JSON.stringify(params) === '{"type":"words"}' };
+  const hook = { params: { type: "words" } };
+  expect(await judge(tool, { mode: "owner-only" })).toMatchObject({ kind: "make" });
+  expect(await judge(tool, { mode: "owner-only", hook })).toMatchObject({ kind: "refuse" });
 });
 
 test("a turn that is kept to one person's data makes no call that brings in the data of others", async () => {

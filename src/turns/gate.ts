@@ -72,19 +72,24 @@ type Judgement =
     };
 
 export async function judgeCall(
-  tool: Tool,
+  wantedTool: Tool,
   params: Json,
   context: ToolContext,
   gate: Gate,
 ): Promise<Judgement> {
   const { permissions, codeMode, readTrust, trustAtChoice, hooks, audience, confinedTo } = gate;
-  if (!allowsTool(permissions, tool.name)) return refuse(`${tool.name} is not allowed for this agent.`);
-  const refusal = tool.runsCode === true ? REFUSALS[codeMode] : undefined;
+  const { name } = wantedTool;
+  if (!allowsTool(permissions, name)) return refuse(`${name} is not allowed for this agent.`);
+  const refusal = refusalOf(asCalled(wantedTool, params), codeMode);
   if (refusal !== undefined) return refuse(refusal);
 
-  const said = await hooks.before({ tool: tool.name, params, context });
+  const said = await hooks.before({ tool: name, params, context });
+  const { params: wanted } = said;
+  const tool = asCalled(wantedTool, wanted);
   const trust = await readTrust();
   const chosenAt = trustAtChoice(trust);
+  const refusalNow = refusalOf(tool, codeMode); // a hook may have put other parameters into the call
+  if (refusalNow !== undefined) return refuse(refusalNow);
   const isTooMuch = confinedTo !== undefined && !mayTell(broughtBefore(tool, codeMode, []), confinedTo);
   if (isTooMuch) return refuse(NOT_THEIRS(tool.name, confinedTo));
   if (said.decision === "deny")
@@ -92,7 +97,6 @@ export async function judgeCall(
       ? refuse("A tool hook denied this call.")
       : refuse(said.reason, declared(tool.name, HOOK_WORDS));
   const most = trustOf(tool, codeMode);
-  const { params: wanted } = said;
   // Programs of the owner may quote what they have read.
   const notes = confinedTo === undefined ? said.notes : [];
   const isGuarded = trust.untrusted.length > 0;
@@ -173,6 +177,11 @@ async function leavingFaults<Result>(look: () => Promise<Result>): Promise<Resul
   }
 }
 
+/** The tool as its call with these parameters is judged. */
+export function asCalled(tool: Tool, params: Json): Tool {
+  return tool.runsProgram?.(params) === true ? { ...tool, runsCode: "unconfined" } : tool;
+}
+
 /** What a call brings into the session before it is made: all that is known of it then. */
 export function broughtBefore(tool: Tool, mode: CodeMode, notes: readonly string[]): Trust {
   const most = trustOf(tool, mode);
@@ -194,7 +203,7 @@ export function broughtBy(tool: Tool, mode: CodeMode, result: ToolResult, notes:
 
 /** Whether it runs programs that can read and send whatever they like. */
 function isFree({ runsCode }: Tool, mode: CodeMode): boolean {
-  return runsCode === true && mode !== "sandboxed";
+  return runsCode === "unconfined" || (runsCode === true && mode !== "sandboxed");
 }
 
 /**
@@ -220,7 +229,12 @@ function refuse(reason: string, brings = NO_TRUST): Judgement {
   return { kind: "refuse", reason, brings };
 }
 
-const REFUSALS: Partial<Record<CodeMode, string>> = {
+function refusalOf({ runsCode }: Tool, mode: CodeMode): string | undefined {
+  return runsCode === undefined ? undefined : REFUSALS[mode];
+}
+
+/** Why programs are not run, where they are not. */
+export const REFUSALS: Partial<Record<CodeMode, string>> = {
   refuses:
     'Commands require a sandbox ("sandbox": "require" in cortex.json), and none is available on this machine.',
   "owner-only":

@@ -1,6 +1,6 @@
 /**
- * Whether an answer may be sent to those whom its turn speaks to. If they may not know all that the conversation holds, it
- * waits for the owner: the turn is committed, and the commit asks.
+ * Whether an answer, of a turn or at the end of a relay, may be sent to those who read it. If they may not know all that
+ * it may hold, it waits for the owner: what it answers is committed, and the commit asks.
  */
 import { createHash } from "node:crypto";
 
@@ -8,11 +8,8 @@ import { isOutside } from "../model/audience.ts";
 import { HOUR_MS } from "../model/durations.ts";
 import type { ApprovalId } from "../model/ids.ts";
 import type { Json } from "../model/json.ts";
-import { mayTell, readTrust } from "../model/trust.ts";
-import type { NewDelivery, NewTurn, QueueItem } from "../store/store.ts";
-import { audienceOfTurn } from "./audience.ts";
-import type { RunWork } from "./prepare.ts";
-import { withContext } from "./request-context.ts";
+import { type Label, mayTell } from "../model/trust.ts";
+import type { NewApproval, NewDelivery, NewTurn } from "../store/store.ts";
 import type { TurnPorts } from "./turn-ports.ts";
 
 /** How long an answer waits for a person. */
@@ -24,28 +21,35 @@ const ANSWER_REQUEST = "answer";
 /** How much of an answer its request holds. All of it is in the turn, and the digest covers all of it. */
 const MAX_ASKED_LENGTH = 1_000_000;
 
-interface WaitingAnswer {
+type Notice = NewDelivery & { readonly content: string };
+
+interface WaitingAnswer<Delivery extends NewDelivery> {
   readonly text: string;
-  readonly deliveries: readonly NewDelivery[];
-  /** Its sender gets the notices. */
-  readonly answered: QueueItem;
-  readonly noticesTo: (text: string) => readonly (NewDelivery & { readonly content: string })[];
+  readonly deliveries: readonly Delivery[];
+  /** Who reads it. */
+  readonly audience: string;
+  /** Of what it may hold. */
+  readonly readLabel: () => Promise<Label>;
+  /** False: too many requests for the same person are open already. */
+  readonly mayAsk: () => Promise<boolean>;
+  /** Its reader gets the notices. */
+  readonly noticesTo: (text: string) => readonly Notice[];
+  /** Adds what a person has to know to decide. */
+  readonly inContext: (request: NewApproval) => Promise<NewApproval>;
 }
 
-export async function sendOrHold(
-  { text, deliveries, answered, noticesTo }: WaitingAnswer,
-  work: Pick<RunWork, "claim" | "setup" | "folders" | "items">,
-  { store, mintId, clock, redact }: Pick<TurnPorts, "store" | "mintId" | "clock" | "redact">,
-): Promise<Pick<NewTurn, "deliveries" | "held">> {
-  const audience = audienceOfTurn(work.items);
+export async function sendOrHold<Delivery extends NewDelivery>(
+  { text, deliveries, audience, readLabel, mayAsk, noticesTo, inContext }: WaitingAnswer<Delivery>,
+  { mintId, clock, redact }: Pick<TurnPorts, "mintId" | "clock" | "redact">,
+): Promise<Pick<NewTurn, "held"> & { readonly deliveries: readonly (Delivery | Notice)[] }> {
   const [delivery] = deliveries;
   if (delivery === undefined || !isOutside(audience)) return { deliveries };
-  const session = await store.sessions.get(work.claim.lease.session);
-  const trust = readTrust(session?.settings ?? {});
-  if (mayTell(trust, audience)) return { deliveries };
+  const label = await readLabel();
+  if (mayTell(label, audience)) return { deliveries };
+  if (!(await mayAsk())) return { deliveries: noticesTo(TOO_MANY_WAIT) };
   const said = redact(delivery.content ?? text);
   const isLong = said.length > MAX_ASKED_LENGTH;
-  const others = trust.private.filter((reader) => reader !== audience);
+  const others = label.private.filter((reader) => reader !== audience);
   const request = {
     tool: ANSWER_REQUEST,
     args: {
@@ -65,7 +69,7 @@ export async function sendOrHold(
   return {
     deliveries: noticesTo(WAITS),
     held: {
-      request: await withContext(asked, answered, work, store),
+      request: await inContext(asked),
       deliveries,
       refused: noticesTo(REFUSED),
     },
@@ -74,4 +78,6 @@ export async function sendOrHold(
 
 /** They say nothing of what the answer holds. */
 const WAITS = "The answer to your message waits for the owner's approval.";
+const TOO_MANY_WAIT =
+  "The answer to your message is withheld: too many of your requests already wait for the owner (limit `people.openApprovals`).";
 const REFUSED = "The owner did not approve the answer to your message.";

@@ -3,10 +3,9 @@
  * journal. A resumed run gets what its first attempt was started with.
  */
 import assert from "node:assert/strict";
-import { dirname, resolve } from "node:path";
+import { dirname } from "node:path";
 
 import type { Exchange } from "../agents/agent.ts";
-import { attachmentsFolder } from "../config/home.ts";
 import type { PersonaId } from "../model/ids.ts";
 import type { Json } from "../model/json.ts";
 import { allowsTool, type Permissions } from "../model/permissions.ts";
@@ -19,10 +18,11 @@ import { readWorker, type Worker } from "../model/worker.ts";
 import type { Setup } from "../personas/lookup.ts";
 import { delegableBy, permissionsOf } from "../personas/permissions.ts";
 import { FileLabels } from "../personas/file-labels.ts";
+import { foreignFolders } from "../personas/foreign-folders.ts";
 import { identityFilesFor } from "../personas/identity-files.ts";
 import { type Skill, skillsOf } from "../personas/skills.ts";
 import type { Claim, Context, Journal, QueueItem, Store, StoredSession } from "../store/store.ts";
-import { audienceOfTurn, confinedTo, principalOfTurn } from "./audience.ts";
+import { audienceOfTurn, confinedTo, outsideAudience, principalOfTurn } from "./audience.ts";
 import { type Candidates, chooseProfile, fallbackChain, healthFor, whyFallback } from "./choose-profile.ts";
 import { type Pinned, TurnJournal } from "./journal.ts";
 import { nextStretch, type Worked } from "./limits.ts";
@@ -103,7 +103,7 @@ export async function prepareRun(claim: Claim, ports: TurnPorts): Promise<RunWor
     { profile, tools, files: labels.files },
     ports,
   );
-  const { outward: _, ...duty } = parseTrust(worker?.dutyLabel);
+  const { outward: _, ...duty } = parseTrust(dutyFor(assignment)?.label);
   const { turn } = claim;
   const sources = [
     ...labelsOfMessages(items, turn),
@@ -158,18 +158,16 @@ export async function prepareRun(claim: Claim, ports: TurnPorts): Promise<RunWor
   };
 }
 
-/** Documents by others lie in the agent's folders for them, in watched folders, and among the attachments. */
 function workLabels(
   { claim, setup, folders, items }: Assignment,
   { home, store, settings, features }: TurnPorts,
 ): WorkLabels {
-  const watched = Object.values(settings.config().channels.files).map(({ folder }) => folder);
-  const foreign = setup.agent.foreign.map((folder) => resolve(folders.workspace, folder));
+  const worker = { ...setup.agent, workspace: folders.workspace };
   const files = new FileLabels({
     labels: store.labels,
     home,
     shared: () => features.sharedFolders(),
-    foreign: [...foreign, ...watched, attachmentsFolder(home)],
+    foreign: foreignFolders(home, settings.config(), [worker]),
     outputs: dirname(folders.outputFolder),
   });
   const principal = principalOfTurn(items);
@@ -265,9 +263,10 @@ async function readContext(
   const trust = { home, config: settings.config(), agentFolders, log };
   const [window, { skills }] = await Promise.all([windowOf(profile), skillsOf(setup, trust)]);
   const { workspace } = folders;
+  const duty = dutyFor({ worker, items });
   const identity = await identityFilesFor(confinedTo(items, setup.persona), workspace, files);
   const assemble = async (): Promise<string> => {
-    const content = { workspace, identity, tools, skills, window, duty: worker?.duty };
+    const content = { workspace, identity, tools, skills, window, duty: duty?.text };
     return (await assembleSystem(setup, content)).text;
   };
   const [thread, system, attached, label] = await Promise.all([
@@ -277,6 +276,12 @@ async function readContext(
     labelOfPrompt({ setup, workspace, identity, tools, skills }, files),
   ]);
   return { thread, window, system, skills, attachedBefore: attached.flatMap(attachedFiles), label };
+}
+
+/** The description of its job quotes notes of the owner's, which are not for others to hear. */
+function dutyFor({ worker, items }: Pick<Assignment, "worker" | "items">) {
+  const isOthers = outsideAudience(items) !== undefined;
+  return isOthers ? undefined : { text: worker?.duty, label: worker?.dutyLabel };
 }
 
 /** A hook can ask for a turn that does not see the history. */

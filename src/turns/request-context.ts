@@ -5,6 +5,7 @@
 import { labelNames } from "../model/label-names.ts";
 import type { Json } from "../model/json.ts";
 import { type Cause, MAX_CAUSE_LENGTH, type Request } from "../model/request.ts";
+import { present } from "../model/present.ts";
 import { readTrust } from "../model/trust.ts";
 import { truncate } from "../model/truncate.ts";
 import type { NewApproval, QueueItem, Store } from "../store/store.ts";
@@ -25,15 +26,23 @@ export async function withContext(
     store.sessions.get(claim.lease.session),
     causeOf(answered, store),
   ]);
-  const { workspace } = folders;
-  const request: Request = {
-    ...(asked.request as Request),
+  return inContext(asked, {
     agent: setup.id,
-    workspace,
+    workspace: folders.workspace,
     principal: principalOfTurn(items),
     labels: labelNames(readTrust(session?.settings ?? {})),
     causedBy,
-  };
+  });
+}
+
+interface AskingContext extends Required<Pick<Request, "agent" | "workspace" | "principal" | "labels">> {
+  readonly causedBy: Cause | undefined;
+}
+
+/** The request with what stands beside it. */
+export function inContext(asked: NewApproval, { causedBy, ...context }: AskingContext): NewApproval {
+  const { workspace } = context;
+  const request: Request = { ...(asked.request as Request), ...context, ...present({ causedBy }) };
   if (asked.kind === "question") return { ...asked, request: request as unknown as Json };
   const { tool = "", args = null } = request;
   return {
@@ -44,7 +53,10 @@ export async function withContext(
 }
 
 /** The message at the origin of the work: a worker and the step of a relay are asked by agents. */
-async function causeOf({ event, dispatches }: QueueItem, { events }: Pick<Store, "events">): Promise<Cause> {
+export async function causeOf(
+  { event, dispatches }: Pick<QueueItem, "event" | "dispatches">,
+  { events }: Pick<Store, "events">,
+): Promise<Cause> {
   const chain = event.cause === undefined ? [] : await events.chain(event.id);
   const root = chain.at(-1)?.id;
   const { id, channel, sender = null, content } = (root && (await events.get(root))) ?? event;

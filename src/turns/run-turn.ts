@@ -11,7 +11,7 @@ import type { Stage } from "../model/spans.ts";
 import type { ToolHooks } from "../model/tool-hook.ts";
 import { WakeLoop } from "../model/wake-loop.ts";
 import type { Claim, LeaseRequest, QueueItem, Store } from "../store/store.ts";
-import { type CallingRun, callTool } from "./call-tool.ts";
+import { type CallingRun, callTool, codeModeOf } from "./call-tool.ts";
 import { noteFailure } from "./choose-profile.ts";
 import { LabelAtChoice } from "./chosen-words.ts";
 import { joinWaiting, readSteering, takeSteering } from "./join.ts";
@@ -88,8 +88,9 @@ async function workWithinWindow(
   const { claim, setup, profile } = work;
   const { signal, touch } = watched;
   if (claim.abort !== undefined || signal.aborted) return { result: ABORTED, work };
-  const agent = await (ports.features.agentFor(profile, work) ?? ports.agentFor(profile));
   const { session } = claim.lease;
+  const forWorker = { ...work, session, turn: claim.turn, codeMode: codeModeOf({ work, ports }) };
+  const agent = await (ports.features.agentFor(profile, forWorker) ?? ports.agentFor(profile));
   const request = { profile, session, agent: setup.id, signal, onDelta: touch, onProgress: touch };
   const room = { ...ports, agent, request };
   // A thread is not summarised for a turn that may not ask its model.

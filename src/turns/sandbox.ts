@@ -127,6 +127,7 @@ async function tryOut(bubblewrap: string, PATH: string): Promise<Found> {
         outputFolder: folder,
         readable: [],
         hidden: [],
+        reserved: [],
         sandbox: { bubblewrap },
       },
       { drainMs: 0 },

@@ -10,6 +10,7 @@ import { assistantBody, endedAtLimit, type Message, type ToolCall } from "../mod
 import { present } from "../model/present.ts";
 import { wasReplied } from "../model/reply-tool.ts";
 import { answeredMessage } from "../model/stamp.ts";
+import { readTrust } from "../model/trust.ts";
 import { addUsage, NO_USAGE } from "../model/usage.ts";
 import type {
   Claim,
@@ -22,7 +23,7 @@ import type {
   Store,
   TurnFacts,
 } from "../store/store.ts";
-import { requestNotice, requestsOf } from "./approval.ts";
+import { isAskingTooMuch, requestNotice, requestsOf } from "./approval.ts";
 import { audienceOfTurn } from "./audience.ts";
 import { withContext } from "./request-context.ts";
 import type { Alternative, CoolDown } from "./choose-profile.ts";
@@ -73,14 +74,20 @@ export async function commitRun(
 }
 
 function deliver(text: string, work: RunWork, ports: TurnPorts): ReturnType<typeof sendOrHold> {
-  const item = answered(work.items);
+  const { items, claim, labels } = work;
+  const { store } = ports;
+  const item = answered(items);
+  const { principal } = labels.writer;
   const answer = {
     text,
     deliveries: deliveriesFor(item, text, ports),
-    answered: item,
+    audience: audienceOfTurn(items),
+    readLabel: async () => readTrust((await store.sessions.get(claim.lease.session))?.settings ?? {}),
+    mayAsk: async () => !(await isAskingTooMuch({ principal, turn: claim.turn, own: 0 }, ports)),
     noticesTo: (notice: string) => noticesTo(item, notice, ports),
+    inContext: (request: NewApproval) => withContext(request, item, work, store),
   };
-  return sendOrHold(answer, work, ports);
+  return sendOrHold(answer, ports);
 }
 
 /** The tools whose calls were made. Refused and skipped calls are in the turn. */

@@ -8,14 +8,15 @@ import { dirname } from "node:path";
 
 import type { Config } from "../config/config.ts";
 import { authorOf, isOutside, readersOf } from "../model/audience.ts";
-import { toolOutputPath } from "../config/home.ts";
+import { reservedFolders, toolOutputPath } from "../config/home.ts";
 import { CortexError } from "../model/errors.ts";
 import type { AgentId, PersonaId, TurnId } from "../model/ids.ts";
-import type { Json } from "../model/json.ts";
+import { isJsonObject, type Json } from "../model/json.ts";
 import type { LabelOrigin } from "../model/label-origin.ts";
 import { agentPrincipal, isOwner } from "../model/principal.ts";
 import { requireOwnFolder } from "../model/private-file.ts";
 import type { SessionKey } from "../model/session-key.ts";
+import { stampOf } from "../model/stamp.ts";
 import {
   addedTrust,
   isUnlabelled,
@@ -31,6 +32,7 @@ import {
   trustJson,
 } from "../model/trust.ts";
 import type { Worker } from "../model/worker.ts";
+import { FOREIGN } from "../personas/file-labels.ts";
 import { agentFor, lookUp, type Setup } from "../personas/lookup.ts";
 import { deniedTools, narrowingByDenied } from "../personas/permissions.ts";
 import { childEnvironment, type NamedVariables, type Variables } from "../programs/environment.ts";
@@ -96,9 +98,14 @@ export function narrowedBy(items: readonly QueueItem[]): Json[] {
   return items.flatMap(({ event, dispatches }) => [...dispatches.flatMap(allowedBy), ...deniedTo(event)]);
 }
 
-/** What the author of its content may not use: a file in a watched folder can be of a person with fewer rights. */
-function deniedTo({ principal, label = NO_LABEL }: QueueItem["event"]): Json[] {
-  const narrowing = isOwner(principal) ? undefined : narrowingByDenied(label.denied);
+/**
+ * What the author of its content may not use: a file in a watched folder can be of a person with fewer rights. A message
+ * from an agent has permissions of its own, and the label of all that its session has read.
+ */
+function deniedTo(event: QueueItem["event"]): Json[] {
+  const { principal, label = NO_LABEL } = event;
+  if (isOwner(principal) || stampOf(event) !== undefined) return [];
+  const narrowing = narrowingByDenied(label.denied);
   return narrowing === undefined ? [] : [narrowing];
 }
 
@@ -125,12 +132,26 @@ function ofOthers(item: QueueItem): Json[] {
 function labelOfMessage(item: QueueItem): Label {
   const { principal, sender = "unknown", label = NO_LABEL } = item.event;
   const others = ofOthers(item);
-  const heard = { ...NO_LABEL, private: readersOf(item.event) };
-  if (others.length === 0) return joinLabels(label, heard);
+  const added = joinLabels(label, labelOfAdded(item), { ...NO_LABEL, private: readersOf(item.event) });
+  if (others.length === 0) return added;
   // What an agent says on behalf of the owner is the agent's words all the same.
   const author = isOwner(principal) ? agentPrincipal(sender) : authorOf(item.event);
-  return joinLabels(label, { ...heard, untrusted: [author], denied: others.flatMap(deniedTools) });
+  return joinLabels(added, { ...NO_LABEL, untrusted: [author], denied: others.flatMap(deniedTools) });
 }
+
+/**
+ * Whose words come with a message. Who sends a file along need not have named it. The prompt of a hook is its owner's
+ * words; what it has found may be anyone's.
+ */
+function labelOfAdded({ event: { attachments }, dispatches }: QueueItem): Label {
+  const hasFiles = Array.isArray(attachments) && attachments.length > 0;
+  const hasFindings = dispatches.some(
+    ({ context }) => isJsonObject(context) && (context["extracted"] ?? null) !== null,
+  );
+  return joinLabels(hasFiles ? FOREIGN : NO_LABEL, hasFindings ? FINDINGS : NO_LABEL);
+}
+
+const FINDINGS: Label = { ...NO_LABEL, untrusted: ["hook"] };
 
 function authorityIn(permissions: Json): Json | undefined {
   return permissions !== null && typeof permissions === "object" && !Array.isArray(permissions)
@@ -173,7 +194,8 @@ export async function agentFolders(home: string, { id, agent, persona }: Setup):
   const outputFolder = toolOutputPath(home, id);
   for (const folder of [dirname(outputFolder), outputFolder]) requireOwnFolder(folder);
   await Promise.all([makeFolder(workspace), makeFolder(outputFolder)]);
-  return { workspace, outputFolder, roots: persona.permissions.roots, hidden: [home] };
+  const { roots } = persona.permissions;
+  return { workspace, outputFolder, roots, hidden: [home], reserved: reservedFolders(home) };
 }
 
 async function makeFolder(path: string): Promise<void> {

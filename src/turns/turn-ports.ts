@@ -2,7 +2,7 @@
 import type { Agent, Delta } from "../agents/agent.ts";
 import type { Settings } from "../config/settings.ts";
 import type { Direction } from "../model/event.ts";
-import type { ItemId } from "../model/ids.ts";
+import type { ItemId, TurnId } from "../model/ids.ts";
 import type { Json } from "../model/json.ts";
 import type { Profile } from "../model/profile.ts";
 import type { Redact } from "../model/redact.ts";
@@ -16,6 +16,7 @@ import type { Variables } from "../programs/environment.ts";
 import type { Claim, NewDelivery, QueueItem, Store } from "../store/store.ts";
 import type { Boundaries } from "./bounds.ts";
 import type { CoolDowns } from "./choose-profile.ts";
+import type { CodeMode } from "./gate.ts";
 import type { SandboxWatch } from "./sandbox.ts";
 
 export interface TurnPorts {
@@ -63,6 +64,10 @@ export interface WorkerWork {
   readonly worker: Worker | undefined;
   readonly parentSession: SessionKey | undefined;
   readonly folders: TurnFolders;
+  readonly session: SessionKey;
+  readonly turn: TurnId;
+  /** What becomes of programs in this turn. */
+  readonly codeMode: CodeMode;
 }
 
 export interface TurnFolders {
@@ -71,6 +76,8 @@ export interface TurnFolders {
   readonly outputFolder: string;
   /** Closed to agents, even inside the other folders. */
   readonly hidden: readonly string[];
+  /** Closed to agents, even if they are one of the other folders. */
+  readonly reserved: readonly string[];
 }
 
 /** What the agent that coordinates a team is told when a conversation begins, and whose words that quotes. */

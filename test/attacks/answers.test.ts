@@ -105,6 +105,16 @@ test("an answer that the owner denies is not sent, and its reader is told so", a
   expect(await untilTold(scene, 2)).toEqual([`7: ${WAITS}`, `7: ${REFUSED}`]);
 });
 
+test("only so many answers to one person wait for the owner; further ones are withheld, with the reason", async () => {
+  await using scene = await openScene({ cortex: { ...ask, people: { openApprovals: 1 } }, refuses: false });
+  await say(scene, "paired", [[READ], TELL]);
+  await say(scene, "paired", [[READ], TELL]);
+  const [waits, withheld] = await untilTold(scene, 2);
+  expect(waits).toBe(`7: ${WAITS}`);
+  expect(withheld).toMatch(/^7: The answer to your message is withheld: .*`people\.openApprovals`/);
+  await openRequest(scene);
+});
+
 test("an approval of an answer is for exactly this text", async () => {
   await using scene = await openScene({ cortex: ask, refuses: false });
   await say(scene, "paired", [[READ], TELL]);

@@ -542,8 +542,8 @@ export class Model {
     if (!waits && message !== undefined) this.#acceptUnseen(message, value?.claim);
     else strictEqual(value?.claim, undefined, "who waits gets no message");
     delegation.reported = true;
-    this.#shareTrust(this.sessions.get(session)!, this.sessions.get(caller)!);
     if (waits) this.#wakeIfTold(delegation);
+    else this.#shareTrust(this.sessions.get(session)!, this.sessions.get(caller)!);
     strictEqual(value?.reported, true);
   }
 

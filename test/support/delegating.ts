@@ -99,6 +99,7 @@ function contextOf({ lease, turn, run }: Claim, fields: Partial<ToolContext>): T
     roots: [],
     readable: [],
     hidden: [],
+    reserved: [],
     permissions: EVERYTHING,
     delegable: fields.permissions ?? EVERYTHING,
     outputFolder: "/",

@@ -66,14 +66,14 @@ export async function playedTeam(tasks: string, plays: Plays): Promise<PlayedTea
   const opened = await openTestStore();
   const { store, clock } = opened;
   const root = join(folder.path, "team");
-  mkdirSync(join(folder.path, "project"));
+  mkdirSync(join(folder.path, "workspaces", "project"), { recursive: true });
   const write = (path: string, text: string): void => {
     mkdirSync(dirname(join(root, path)), { recursive: true });
     writeFileSync(join(root, path), text);
   };
   write(
     `agents/${MEMBER}/${MEMBER}.md`,
-    `---\nname: ${MEMBER}\nproject: ~/project\nstatus: active\nruntime: cortex\n---\n\n## Session Log\nLast session: --\nStatus: registered\n`,
+    `---\nname: ${MEMBER}\nproject: ~/workspaces/project\nstatus: active\nruntime: cortex\n---\n\n## Session Log\nLast session: --\nStatus: registered\n`,
   );
   write(`agents/${MEMBER}/tasks.md`, tasks);
   const tasksNow = (): string => readFileSync(join(root, `agents/${MEMBER}/tasks.md`), "utf8");

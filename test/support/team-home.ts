@@ -7,7 +7,7 @@ import { type HomeFiles, openTestCortex, writeHome } from "./home.ts";
 import { temporaryFolder } from "./temporary.ts";
 
 export interface TestMember {
-  /** Unless told, `projects/<slug>` of the home, which is there. */
+  /** Unless told, `workspaces/projects/<slug>` of the home, which is there. */
   readonly project?: string;
   readonly isForeign?: boolean;
   readonly status?: "active" | "inactive";
@@ -40,7 +40,7 @@ export function teamHome(members: Readonly<Record<string, TestMember>>, files: T
   writeFileSync(join(home, "config.yaml"), `team_dir: ${team}\n${files.settings ?? ""}`);
   mkdirSync(join(team, "agents"), { recursive: true });
   for (const [slug, { project, isForeign, status = "active", tasks = "" }] of Object.entries(members)) {
-    const works = project ?? join(home, "projects", slug);
+    const works = project ?? join(home, "workspaces", "projects", slug);
     if (project === undefined) mkdirSync(works, { recursive: true });
     const runtime = isForeign === true ? "" : "runtime: cortex\n";
     write(

@@ -46,6 +46,7 @@ export function testWorkspace(fields: Partial<ToolContext> = {}): TestWorkspace 
     roots: [],
     readable: [],
     hidden: [],
+    reserved: [],
     permissions: EVERYTHING,
     delegable: EVERYTHING,
     outputFolder: outputFolder!,

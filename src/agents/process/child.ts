@@ -7,6 +7,7 @@
 import { once } from "node:events";
 import type { Readable } from "node:stream";
 
+import type { ProgramWatch } from "../../model/bounds.ts";
 import { hasCode } from "../../model/error-code.ts";
 import { CortexError, errorText } from "../../model/errors.ts";
 import { type ChildProcessWithoutNullStreams, launchPiped, type Program } from "../../programs/launch.ts";
@@ -44,9 +45,15 @@ export const CHILD_TIMES: ChildTimes = {
 /** How much a child may leave unread: more than any line. */
 const MAX_UNREAD_BYTES = 2 * MAX_LINE_BYTES;
 
+interface ChildProgram extends Program {
+  readonly folder: string;
+  /** Ends what leaves the process group. */
+  readonly watch?: ProgramWatch | undefined;
+}
+
 export class Child {
   readonly pid: number;
-  /** Resolves when the program has exited. */
+  /** Resolves when the program has exited, with everything it has started. */
   readonly exited: Promise<void>;
   readonly #process: ChildProcessWithoutNullStreams;
   readonly #times: ChildTimes;
@@ -58,18 +65,25 @@ export class Child {
   #version = 1;
 
   /** Rejects with `sub_agent_failed` if the program cannot be started. */
-  static async start(program: Program & { readonly folder: string }, times: ChildTimes): Promise<Child> {
+  static async start({ watch, ...program }: ChildProgram, times: ChildTimes): Promise<Child> {
     try {
-      const started = launchPiped(program);
+      const environment = { ...program.environment, ...watch?.environment };
+      const started = launchPiped({ ...program, environment });
       await once(started, "spawn");
       if (started.pid === undefined) throw new Error("It has no process id");
-      return new Child(started, started.pid, times);
+      watch?.begin(started.pid);
+      return new Child(started, { pid: started.pid, watch }, times);
     } catch (cause) {
+      await watch?.end(0);
       throw notStarted(program.file, program.folder, cause);
     }
   }
 
-  private constructor(started: ChildProcessWithoutNullStreams, pid: number, times: ChildTimes) {
+  private constructor(
+    started: ChildProcessWithoutNullStreams,
+    { pid, watch }: { readonly pid: number; readonly watch: ProgramWatch | undefined },
+    times: ChildTimes,
+  ) {
     this.#process = started;
     this.#times = times;
     this.pid = pid;
@@ -81,7 +95,7 @@ export class Child {
         // Its own children have no purpose any more, and may hold its output open.
         signalGroup(this.pid, "SIGKILL");
         this.#gone.abort();
-        resolve();
+        resolve(watch?.end(0));
       });
     });
   }

@@ -17,8 +17,8 @@ export interface ProcessWorker {
   readonly command?: readonly string[] | undefined;
   /** The variables configured for it. */
   readonly variables?: Readonly<Record<string, string>> | undefined;
-  /** The working directory of the program. Absent: the pool's. */
-  readonly folder?: string | undefined;
+  /** The folder of its agent's tools. */
+  readonly workspace?: string | undefined;
 }
 
 export function initOf(
@@ -27,7 +27,7 @@ export function initOf(
   worker: ProcessWorker,
   credentials: Readonly<Record<string, string>>,
 ): Init {
-  const { type, parentSession, maxTurns, timeoutMs, command } = worker;
+  const { type, parentSession, maxTurns, timeoutMs, command, workspace } = worker;
   return {
     type: "init",
     version: PROTOCOL_VERSION,
@@ -52,6 +52,7 @@ export function initOf(
       systemPrompt: system,
       tools: tools.map(({ name, description, parameters }) => ({ name, description, parameters })),
       maxTurns,
+      ...(workspace === undefined ? {} : { workspace }),
     },
     conversation: {
       history: history.map(forModel),

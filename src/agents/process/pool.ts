@@ -4,6 +4,7 @@
  * Our own child can do one task after another, so a few idle ones are kept warm. Third-party programs are started for each
  * task and ended after it.
  */
+import type { ProgramWatch } from "../../model/bounds.ts";
 import { CortexError } from "../../model/errors.ts";
 import { ownEnvironment, type Variables } from "../../programs/environment.ts";
 import { Child, CHILD_TIMES, type ChildTimes } from "./child.ts";
@@ -13,8 +14,10 @@ export interface ProcessPoolOptions {
   /** The command of our own child: `process.execPath`, and `bin/cortex.js` with `sub-agent run`. */
   readonly program: string;
   readonly args: readonly string[];
-  /** The default working directory. */
+  /** The working directory. Not a workspace, where the agent could plant a program. */
   readonly folder: string;
+  /** Follows a third-party program, and ends what it has started. */
+  readonly watch?: () => ProgramWatch;
   /** Our whole environment; children get only what is not secret. */
   readonly environment: Variables;
   /** The limit on processes, including warm ones. */
@@ -31,7 +34,6 @@ export interface ProcessPoolOptions {
 interface ChildProgram {
   /** Absent: our own child. */
   readonly command?: readonly string[] | undefined;
-  readonly folder?: string | undefined;
   /** The variables configured for the command. */
   readonly variables?: Readonly<Record<string, string>> | undefined;
 }
@@ -62,7 +64,7 @@ export class ProcessPool implements AsyncDisposable {
   }
 
   /** Waits for a free slot. Undefined: aborted. */
-  async acquire({ command, ...place }: ChildProgram, signal: AbortSignal): Promise<Child | undefined> {
+  async acquire({ command, variables }: ChildProgram, signal: AbortSignal): Promise<Child | undefined> {
     await this.#swept;
     if (this.#isClosed) throw closed();
     const isGiven = await this.#permits.take(signal);
@@ -70,7 +72,9 @@ export class ProcessPool implements AsyncDisposable {
     if (!isGiven) return undefined;
     try {
       const isOwn = command === undefined;
-      const child = isOwn ? (this.#takeKept() ?? (await this.#start())) : await this.#start(command, place);
+      const child = isOwn
+        ? (this.#takeKept() ?? (await this.#start()))
+        : await this.#start(command, variables);
       this.#busy.set(child, { isOwn });
       return child;
     } catch (error) {
@@ -101,7 +105,7 @@ export class ProcessPool implements AsyncDisposable {
 
   async #start(
     command?: readonly string[],
-    { folder = this.#options.folder, variables = {} }: Omit<ChildProgram, "command"> = {},
+    variables: Readonly<Record<string, string>> = {},
   ): Promise<Child> {
     const [file = "", ...args] = command ?? [this.#options.program, ...this.#options.args];
     // A warm process has no permit, but counts toward the limit.
@@ -109,7 +113,9 @@ export class ProcessPool implements AsyncDisposable {
     const oldest = isFull ? this.#kept.keys().next().value : undefined;
     if (oldest !== undefined) await this.#dropKept(oldest);
     const environment = { ...this.#environment, ...variables };
-    const starting = Child.start({ file, args, folder, environment }, this.times);
+    const { folder } = this.#options;
+    const watch = command === undefined ? undefined : this.#options.watch?.();
+    const starting = Child.start({ file, args, folder, environment, watch }, this.times);
     this.#track(Promise.allSettled([starting]));
     const child = await starting;
     this.#track(this.#records.add(child.pid));

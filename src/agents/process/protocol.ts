@@ -53,6 +53,8 @@ export interface Init {
     readonly tools: readonly ToolDescription[];
     /** The limit on model calls. */
     readonly maxTurns?: number | undefined;
+    /** The folder of its agent's tools, for third-party programs. */
+    readonly workspace?: string | undefined;
   };
   /** The earlier turns, and this turn so far. Absent: only the instruction. */
   readonly conversation?: { readonly history: readonly Exchange[]; readonly current: Exchange } | undefined;
@@ -235,6 +237,7 @@ function parseInit(fields: Fields): Init {
       systemPrompt: optionalText(agent, "systemPrompt") ?? "",
       tools: agent["tools"] === undefined ? [] : requireList(agent, "tools").map(parseTool),
       maxTurns: smaller(optionalWhole(agent, "maxTurns"), optionalWhole(asked, "maxTurns")),
+      workspace: optionalText(agent, "workspace"),
     },
     conversation: conversation === undefined ? undefined : parseConversation(conversation),
   };

@@ -182,3 +182,24 @@ test("the home of Cortex stays closed inside an open folder, and the workspace i
     path: join(workspace, "a"),
   });
 });
+
+test("no workspace and no root opens a reserved folder, but what is readable in it is", async () => {
+  using files = testWorkspace();
+  const hooks = join(files.outside, "hooks");
+  const inner = join(hooks, "inner");
+  mkdirSync(inner, { recursive: true });
+  const link = join(files.context.workspace, "link");
+  symlinkSync(inner, link);
+  const reserved = { ...files.context, hidden: [files.outside], reserved: [hooks] };
+  for (const folders of [
+    { ...reserved, roots: [hooks] },
+    { ...reserved, roots: [inner, link] },
+    { ...reserved, workspace: inner },
+  ])
+    for (const path of [join(hooks, "a"), join(inner, "a"), join(link, "a")])
+      await expect(confine(path, folders, "write")).rejects.toMatchObject({ code: "path_forbidden" });
+  const reading = { ...reserved, readable: [inner] };
+  expect(await confine(join(inner, "a"), reading, "read")).toMatchObject({ path: join(inner, "a") });
+  await expect(confine(join(inner, "a"), reading, "write")).rejects.toMatchObject({ code: "path_forbidden" });
+  await expect(confine(join(hooks, "a"), reading, "read")).rejects.toMatchObject({ code: "path_forbidden" });
+});

@@ -16,7 +16,10 @@ import { hasCode } from "../../model/error-code.ts";
 /** Linux's PATH_MAX: no system call accepts a longer path. */
 export const MAX_PATH_LENGTH = 4096;
 
-export type AgentFolders = Pick<ToolContext, "workspace" | "roots" | "outputFolder" | "readable" | "hidden">;
+export type AgentFolders = Pick<
+  ToolContext,
+  "workspace" | "roots" | "outputFolder" | "readable" | "hidden" | "reserved"
+>;
 
 /** A path that an agent may use. It need not exist. */
 export interface ConfinedPath {
@@ -43,13 +46,16 @@ export async function confine(
       "Use a shorter path, relative to the workspace.",
     );
   const workspace = await realPath(folders.workspace);
-  const roots = outermost(folders);
-  const further = access === "read" ? [...roots, folders.outputFolder, ...folders.readable] : roots;
-  const allowed = [workspace, ...(await Promise.all(further.map(realPath)))];
+  const [roots, readable, hidden, reserved] = await Promise.all([
+    realPaths(outermost(folders)),
+    realPaths(access === "read" ? [folders.outputFolder, ...folders.readable] : []),
+    realPaths(folders.hidden),
+    realPaths(folders.reserved),
+  ]);
+  const allowed = [workspace, ...roots, ...readable];
 
   const real = await realPath(resolve(folders.workspace, path));
-  const hidden = await Promise.all(folders.hidden.map(realPath));
-  if (!isOpen(real, allowed, hidden)) {
+  if (!isOpen(real, allowed, hidden) || isReserved(real, readable, reserved)) {
     const list = [...new Set(allowed)].map((folder) => JSON.stringify(folder)).join(", ");
     throw forbidden(path, "is outside this agent's folders", `Use a path inside one of ${list}.`);
   }
@@ -72,6 +78,13 @@ function isOpen(path: string, allowed: readonly string[], hidden: readonly strin
   return around.length > 0 && closed.every((folder) => around.some((open) => isBelow(open, folder)));
 }
 
+/** Who could write to these folders could have Cortex run anything: only what is readable there is open. */
+function isReserved(path: string, readable: readonly string[], reserved: readonly string[]): boolean {
+  const closed = reserved.filter((folder) => isInside(path, folder));
+  const open = readable.filter((folder) => isInside(path, folder));
+  return !closed.every((folder) => open.some((each) => isInside(each, folder)));
+}
+
 function isBelow(path: string, folder: string): boolean {
   return path !== folder && isInside(path, folder);
 }
@@ -89,8 +102,11 @@ function outermost({ workspace, roots }: AgentFolders): string[] {
 }
 
 /** The folders that a walk through an open folder must not enter. */
-export async function closedFolders({ hidden }: Pick<AgentFolders, "hidden">): Promise<ReadonlySet<string>> {
-  return new Set(await Promise.all(hidden.map(realPath)));
+export async function closedFolders({
+  hidden,
+  reserved,
+}: Pick<AgentFolders, "hidden" | "reserved">): Promise<ReadonlySet<string>> {
+  return new Set(await realPaths([...hidden, ...reserved]));
 }
 
 /** Like `confine` for reading, but a link at the end of the path is not resolved. */
@@ -109,6 +125,10 @@ export function placeIn(folder: ConfinedPath, name: string): ConfinedPath {
 export function isInside(path: string, folder: string): boolean {
   const way = relative(folder, path);
   return way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way);
+}
+
+function realPaths(paths: readonly string[]): Promise<string[]> {
+  return Promise.all(paths.map(realPath));
 }
 
 /** Resolves all links of a path. The end of the path need not exist. */

@@ -19,6 +19,10 @@ test.each([
   "AG\u200BENTS.md",
   "\uFF21GENTS.md",
   "IDENTITY.md::$DATA",
+  "AGENTS.override.md",
+  ".github/copilot-instructions.md",
+  ".windsurfrules",
+  ".clinerules",
 ])("%j tells agents what to do", (path) => expect(kindOf(path)).toBe("identity"));
 
 test.each([
@@ -34,6 +38,17 @@ test.each([
   "Dockerfile.dev",
   "all.code-workspace",
   ".pre-commit-config.yaml",
+  "docker-compose.override.yml",
+  "compose.prod.yaml",
+  ".justfile",
+  ".lefthook.yml",
+  "lefthook-local.yml",
+  ".bash_aliases",
+  ".pnpmfile.mjs",
+  ".gitlab-ci.yml",
+  "Jenkinsfile",
+  "pyproject.toml",
+  "Taskfile.dist.yml",
 ])("%s names programs", (path) => expect(kindOf(path)).toBe("runner"));
 
 test.each([
@@ -42,6 +57,10 @@ test.each([
   ".husky/pre-commit",
   ".vscode/tasks.json",
   ".claude/settings.json",
+  ".gemini/settings.json",
+  ".zed/tasks.json",
+  ".clinerules/a.md",
+  ".config/fish/config.fish",
   "skills/tea/notes.txt",
 ])("all of the folder of %s belongs to people", (path) => expect(kindOf(path)).toBe("folder"));
 
@@ -52,6 +71,10 @@ test.each([
   "skills.md",
   ".github/CODEOWNERS",
   "memory/today.md",
+  "compose.md",
+  "docs/taskfile.md",
+  ".config/theme.json",
+  "constructor/x.txt",
   "tools/skills/x.txt",
 ])("%s is a file like any other, wherever the workspace is", (path) => expect(kindOf(path)).toBeUndefined());
 

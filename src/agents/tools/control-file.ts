@@ -21,28 +21,37 @@ export const IDENTITY_FILES = [
   "MEMORY.md",
   "CLAUDE.md",
 ] as const;
-const IDENTITY = new Set(
-  [...IDENTITY_FILES, "CLAUDE.local.md", "GEMINI.md", "SKILL.md", ".cursorrules"].map(nameOf),
-);
+const OTHER_INSTRUCTIONS =
+  "AGENT.md AGENTS.override.md CLAUDE.local.md GEMINI.md SKILL.md copilot-instructions.md " +
+  ".clinerules .cursorrules .windsurfrules";
+const IDENTITY = new Set([...IDENTITY_FILES, ...OTHER_INSTRUCTIONS.split(" ")].map(nameOf));
 
 /** They name programs that shells, editors, package managers and build tools run. */
 const RUNNERS = new Set(
   (
-    ".bash_login .bash_logout .bash_profile .bashrc .envrc .gitconfig .gitmodules .mcp.json .npmrc .pnpmfile.cjs " +
-    ".pre-commit-config.yaml .profile .yarnrc .yarnrc.yml .zlogin .zprofile .zshenv .zshrc compose.yaml compose.yml " +
-    "docker-compose.yaml docker-compose.yml dockerfile gnumakefile justfile lefthook.yml makefile package.json"
+    ".bash_aliases .bash_login .bash_logout .bash_profile .bashrc .envrc .exrc .gitconfig .gitlab-ci.yml .gitmodules " +
+    ".inputrc .justfile .mcp.json .mise.toml .npmrc .pre-commit-config.yaml .profile .travis.yml .vimrc .yarnrc " +
+    ".yarnrc.yml .zlogin .zlogout .zprofile .zshenv .zshrc azure-pipelines.yml bitbucket-pipelines.yml conftest.py " +
+    "containerfile dockerfile gnumakefile jenkinsfile justfile makefile mise.toml opencode.json package.json " +
+    "pnpm-workspace.yaml pyproject.toml rakefile"
   ).split(" "),
 );
-const RUNNER_NAME = /^dockerfile\.|\.(?:code-workspace|dockerfile|mk)$/;
+/** With the variants that programs read beside the first: `compose.override.yaml`, `lefthook-local.yml`. */
+const RUNNER_NAME =
+  /^(?:docker-)?compose(?:\.[^.]+)?\.ya?ml$|^(?:dockerfile|containerfile)\.|^\.?(?:lefthook(?:-local)?|taskfile(?:\.dist)?)\.(?:ya?ml|toml|json)$|^\.pnpmfile\.[cm]?js$|\.(?:code-workspace|dockerfile|mk)$/;
 
 /** Every file in them is one. */
 const FOLDERS = new Set(
-  ".claude .claude-plugin .codex .cursor .devcontainer .githooks .husky .idea .vscode".split(" "),
+  (
+    ".cargo .circleci .claude .claude-plugin .clinerules .codex .continue .cursor .devcontainer .gemini .githooks " +
+    ".husky .idea .kiro .roo .vscode .windsurf .zed"
+  ).split(" "),
 );
-const FOLDERS_OF_GITHUB = new Set(["actions", "workflows"]);
-
-/** Of the home. */
-const HOME_FOLDERS = ["config", "hooks", "plugins", "relays", "skills"];
+/** And those of other folders, with names that are too common by themselves. */
+const FOLDERS_WITHIN = new Map([
+  [".github", new Set(["actions", "instructions", "workflows"])],
+  [".config", new Set(["fish", "git", "mise"])],
+]);
 
 type ControlKind = "identity" | "runner" | "folder";
 
@@ -65,7 +74,7 @@ export function controlFile(path: string, { open, peoples }: ControlledFolders):
   const isInFolder =
     peoples.some((folder) => isInside(path, folder)) ||
     names.some(
-      (each, at) => FOLDERS.has(each) || (each === ".github" && FOLDERS_OF_GITHUB.has(names[at + 1] ?? "")),
+      (each, at) => FOLDERS.has(each) || FOLDERS_WITHIN.get(each)?.has(names[at + 1] ?? "") === true,
     );
   return isInFolder ? "folder" : undefined;
 }
@@ -79,18 +88,18 @@ function nameOf(name: string): string {
     .replace(/[. ]+$/, "");
 }
 
-type ContextFolders = Pick<AgentFolders, "workspace" | "roots" | "hidden"> & Pick<ToolContext, "peoples">;
+type ContextFolders = Pick<AgentFolders, "workspace" | "roots" | "reserved"> & Pick<ToolContext, "peoples">;
 
 /** Includes the targets of identity files that are links. */
 export async function controlledFolders({
   workspace,
   roots,
-  hidden,
+  reserved,
   peoples = [],
 }: ContextFolders): Promise<ControlledFolders> {
   const named = [
     ...["skills", ...IDENTITY_FILES].map((name) => join(workspace, name)),
-    ...hidden.flatMap((home) => HOME_FOLDERS.map((name) => join(home, name))),
+    ...reserved,
     ...peoples,
   ];
   const [open, closed] = await Promise.all(

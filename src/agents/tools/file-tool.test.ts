@@ -2,7 +2,8 @@ import { expect, test } from "vitest";
 import { z } from "zod";
 
 import { callTool, testWorkspace } from "../../../test/support/tool-context.ts";
-import { defineFileTool } from "./file-tool.ts";
+import { NO_LABEL } from "../../model/trust.ts";
+import { defineFileTool, labelled } from "./file-tool.ts";
 
 const failing = defineFileTool({
   name: "Fail",
@@ -30,4 +31,23 @@ test("trouble in a call that was stopped is that it was stopped", async () => {
   const call = callTool(failing, { path: "a" }, context);
   stop.abort();
   await expect(call).rejects.toMatchObject({ message: "Fail was stopped before it finished" });
+});
+
+test("what is read has the label that it had before, and the one that it has afterwards", async () => {
+  const labels = [
+    { ...NO_LABEL, untrusted: ["person:ada"] },
+    { ...NO_LABEL, untrusted: ["document"] },
+  ];
+  const steps: string[] = [];
+  const look = async () => {
+    steps.push("look");
+    return labels.pop()!;
+  };
+  const read = async () => {
+    steps.push("read");
+    return { text: "A letter." };
+  };
+  const { label } = await labelled(look, read);
+  expect(label?.untrusted).toEqual(["document", "person:ada"]);
+  expect(steps).toEqual(["look", "read", "look"]);
 });

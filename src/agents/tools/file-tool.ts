@@ -6,7 +6,7 @@ import { z } from "zod";
 
 import { defineTool, type ToolDefinition } from "../../model/define-tool.ts";
 import type { Tool, ToolContext, ToolResult } from "../../model/tool.ts";
-import type { Label } from "../../model/trust.ts";
+import { joinLabels, type Label } from "../../model/trust.ts";
 import { MAX_PATH_LENGTH } from "./confine.ts";
 import { CortexError } from "../../model/errors.ts";
 
@@ -44,9 +44,17 @@ export function defineFileTool<Schema extends z.ZodObject>(definition: ToolDefin
   });
 }
 
-/** A result with the label of the files that it tells of. Read it after the files: they may change meanwhile. */
-export async function labelled(result: ToolResult, label: Promise<Label> | undefined): Promise<ToolResult> {
-  return label === undefined ? result : { ...result, label: await label };
+/** A result with the label of the files that it tells of, before and after they are read: they may change meanwhile. */
+export async function labelled(
+  look: () => Promise<Label> | undefined,
+  read: () => Promise<ToolResult>,
+): Promise<ToolResult> {
+  const before = await look();
+  const result = await read();
+  const after = await look();
+  return before === undefined || after === undefined
+    ? result
+    : { ...result, label: joinLabels(before, after) };
 }
 
 async function explained<Result>(

@@ -46,7 +46,17 @@ export async function findFiles(
   const start = await confine(path, context, "read");
   await lstat(start.path);
   const below = await confine(placeIn(start, folder).path, context, "read");
+  return labelled(
+    () => context.labels?.ofFolders([below.path]),
+    () => findBelow(below, { wanted, maxVisited }, context),
+  );
+}
 
+async function findBelow(
+  below: ConfinedPath,
+  { wanted, maxVisited }: { readonly wanted: string; readonly maxVisited: number },
+  context: ToolContext,
+): Promise<ToolResult> {
   const found: string[] = [];
   const tour = { signal: context.signal, left: maxVisited, closed: await closedFolders(context) };
   for await (const entries of inBatches(walkIfThere(below, tour))) {
@@ -62,7 +72,7 @@ export async function findFiles(
     found.length === 0
       ? ["No files match.", ...notes].join("\n")
       : await capOutput([...notes, ...found.slice(0, MAX_FOUND)].join("\n"), context);
-  return labelled({ text }, context.labels?.ofFolders([below.path]));
+  return { text };
 }
 
 /** Splits off the literal folders at the start of a pattern: nothing outside them can match. */

@@ -58,9 +58,31 @@ export async function searchFiles(
   await agentPatterns.check([pattern, ...(wanted === undefined ? [] : [wanted])], context.signal);
   const start = await confine(path, context, "read");
   if (!(await lstat(start.path)).isDirectory()) {
-    await search.file(start);
-    return labelled({ text: search.report() }, context.labels?.ofFile(start.path));
+    return labelled(
+      () => context.labels?.ofFile(start.path),
+      async () => {
+        await search.file(start);
+        return { text: search.report() };
+      },
+    );
   }
+  return labelled(
+    () => context.labels?.ofFolders([start.path]),
+    () => searchFolder(start, { search, wanted, maxVisited }, context),
+  );
+}
+
+interface FolderSearch {
+  readonly search: Search;
+  readonly wanted: string | undefined;
+  readonly maxVisited: number;
+}
+
+async function searchFolder(
+  start: ConfinedPath,
+  { search, wanted, maxVisited }: FolderSearch,
+  context: ToolContext,
+): Promise<ToolResult> {
   const tour = { signal: context.signal, left: maxVisited, closed: await closedFolders(context) };
   for await (const entries of inBatches(walk(start, tour))) {
     const files = entries.filter(({ kind }) => kind === "file");
@@ -71,7 +93,7 @@ export async function searchFiles(
     if (search.isFull) break;
   }
   if (tour.left === 0) search.notes.push(`Stopped after ${maxVisited} files and folders: give a path`);
-  return labelled({ text: search.report() }, context.labels?.ofFolders([start.path]));
+  return { text: search.report() };
 }
 
 function inEveryFolder(glob: string): string {

@@ -1,7 +1,8 @@
 import { readlink } from "node:fs/promises";
 import { z } from "zod";
 
-import { closedFolders, confine } from "./confine.ts";
+import type { ToolContext, ToolResult } from "../../model/tool.ts";
+import { closedFolders, confine, type ConfinedPath } from "./confine.ts";
 import { defineFileTool, FILE_TIMEOUT_MS, labelled, pathParameter } from "./file-tool.ts";
 import { hasCode } from "../../model/error-code.ts";
 import { capOutput } from "./output.ts";
@@ -27,22 +28,29 @@ export const listTool = defineFileTool({
   labels: true,
   async run({ path = ".", depth = 1 }, context) {
     const folder = await confine(path, context, "read");
-    const lines: string[] = [];
-    const closed = await closedFolders(context);
-    for await (const entry of walk(folder, { signal: context.signal, left: MAX_VISITED, closed, depth })) {
-      if (lines.length === MAX_LISTED) {
-        lines.push(`[Only the first ${MAX_LISTED} entries are shown]`);
-        break;
-      }
-      lines.push(await lineFor(entry));
-    }
-    const text =
-      lines.length === 0
-        ? `[${JSON.stringify(folder.shown)} is empty]`
-        : await capOutput(lines.join("\n"), context);
-    return labelled({ text }, context.labels?.ofFolders([folder.path]));
+    return labelled(
+      () => context.labels?.ofFolders([folder.path]),
+      () => list(folder, depth, context),
+    );
   },
 });
+
+async function list(folder: ConfinedPath, depth: number, context: ToolContext): Promise<ToolResult> {
+  const lines: string[] = [];
+  const closed = await closedFolders(context);
+  for await (const entry of walk(folder, { signal: context.signal, left: MAX_VISITED, closed, depth })) {
+    if (lines.length === MAX_LISTED) {
+      lines.push(`[Only the first ${MAX_LISTED} entries are shown]`);
+      break;
+    }
+    lines.push(await lineFor(entry));
+  }
+  const text =
+    lines.length === 0
+      ? `[${JSON.stringify(folder.shown)} is empty]`
+      : await capOutput(lines.join("\n"), context);
+  return { text };
+}
 
 async function lineFor({ path, place, kind }: WalkEntry): Promise<string> {
   switch (kind) {

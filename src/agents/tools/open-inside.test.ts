@@ -67,7 +67,7 @@ test.runIf(process.platform === "linux")(
 
 test("folders that are missing are made, all of them", async () => {
   using files = testWorkspace();
-  await using folder = await openOrMakeFolder(await confine("a/b/c", files.context, "write"));
+  await using folder = await openOrMakeFolder(await confine("a/b/c", files.context, "write"), "file");
 
   writeFileSync(folder.at("file"), "x");
   expect(existsSync(join(files.context.workspace, "a/b/c/file"))).toBe(true);

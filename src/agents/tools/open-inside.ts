@@ -61,14 +61,17 @@ export async function openFolder(place: ConfinedPath): Promise<OpenFolder> {
   }
 }
 
-/** Opens a folder, creating it and its missing parents. */
-export async function openOrMakeFolder(place: ConfinedPath): Promise<OpenFolder> {
+/**
+ * Opens a folder to write a file there, creating it and its missing parents: none, if one of the names is not possible.
+ */
+export async function openOrMakeFolder(place: ConfinedPath, file: string): Promise<OpenFolder> {
   const missing: string[] = [];
   let existing = place.path;
   while (!(await exists(existing))) {
     missing.unshift(basename(existing));
     existing = dirname(existing);
   }
+  for (const name of [...missing, file]) await exists(join(existing, name));
   let folder = await openFolder({ path: existing, shown: place.shown });
   for (const name of missing) {
     await using parent = folder;

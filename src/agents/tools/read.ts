@@ -29,13 +29,19 @@ export const readTool = defineFileTool({
   labels: true,
   async run({ path, offset = 1, limit = MAX_SHOWN_LINES }, context) {
     const place = await confine(path, context, "read");
-    await using handle = await openFile(place);
-    if (await holdsBinary(handle)) throw binary(place, (await handle.stat()).size);
-    const read = await readFromLine(handle, offset, { maxBytes: MAX_BYTES_READ, signal: context.signal });
-    if (read.bytes.length === 0 && offset > 1) throw pastTheEnd(place, offset, read.lastLine);
-    const text =
-      read.bytes.length > 0 ? describe(read, offset, limit) : `[${JSON.stringify(place.shown)} is empty]`;
-    return labelled({ text }, context.labels?.ofFile(place.path));
+    return labelled(
+      () => context.labels?.ofFile(place.path),
+      async () => {
+        await using handle = await openFile(place);
+        if (await holdsBinary(handle)) throw binary(place, (await handle.stat()).size);
+        const read = await readFromLine(handle, offset, { maxBytes: MAX_BYTES_READ, signal: context.signal });
+        if (read.bytes.length === 0 && offset > 1) throw pastTheEnd(place, offset, read.lastLine);
+        const isEmpty = read.bytes.length === 0;
+        return {
+          text: isEmpty ? `[${JSON.stringify(place.shown)} is empty]` : describe(read, offset, limit),
+        };
+      },
+    );
   },
 });
 

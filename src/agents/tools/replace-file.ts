@@ -18,8 +18,22 @@ export async function replaceFile(
   content: Buffer,
   { callKey, signal, labels }: Pick<ToolContext, "callKey" | "signal" | "labels">,
 ): Promise<void> {
-  await using folder = await openOrMakeFolder({ path: dirname(place.path), shown: dirname(place.shown) });
-  const target = folder.at(basename(place.path));
+  // The label is recorded before anything is made: also a folder has words, in its name.
+  const replace = (): Promise<void> => replaceNow(place, content, { callKey, signal });
+  await (labels === undefined ? replace() : labels.write(place.path, content, replace));
+}
+
+async function replaceNow(
+  place: ConfinedPath,
+  content: Buffer,
+  { callKey, signal }: Pick<ToolContext, "callKey" | "signal">,
+): Promise<void> {
+  const name = basename(place.path);
+  await using folder = await openOrMakeFolder(
+    { path: dirname(place.path), shown: dirname(place.shown) },
+    name,
+  );
+  const target = folder.at(name);
   const mode = await modeOf(target, place);
   // Named after the call, so that a repeated attempt removes the remains of an interrupted one.
   const temporary = folder.at(
@@ -29,8 +43,7 @@ export async function replaceFile(
   try {
     await writeNew(temporary, content, mode);
     signal.throwIfAborted();
-    const replace = (): Promise<void> => rename(temporary, target);
-    await (labels === undefined ? replace() : labels.write(place.path, content, replace));
+    await rename(temporary, target);
   } catch (error) {
     await rm(temporary, { force: true });
     throw error;

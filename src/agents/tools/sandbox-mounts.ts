@@ -15,6 +15,8 @@ interface SandboxFolders {
   readonly writable: readonly string[];
   readonly readable: readonly string[];
   readonly hidden: readonly string[];
+  /** Hidden, with everything in them that is not readable. */
+  readonly reserved: readonly string[];
   /** Git directories that must not be changed. */
   readonly readOnly: readonly string[];
   readonly control?: GuardedControl | undefined;
@@ -32,15 +34,20 @@ interface MountPlan {
 }
 
 export async function planMounts(wanted: SandboxFolders): Promise<MountPlan> {
-  const [hidden, readable, given] = await Promise.all([
-    findAll(wanted.hidden),
+  const [hidden, reserved, readable, given] = await Promise.all([
+    findAll([...wanted.hidden, ...wanted.reserved]),
+    findAll(wanted.reserved),
     findAll(wanted.readable),
     findAll(wanted.writable),
   ]);
   const fresh = wanted.system.filter(({ isFresh }) => isFresh === true);
   const screens = [...hidden.map(({ path }) => path), ...fresh.map(({ at }) => at)];
   // A hidden folder stays hidden even if it is itself one of the writable ones, as in `confine.ts`.
-  const open = given.filter(({ real }) => !hidden.some((folder) => folder.real === real));
+  const open = given.filter(
+    ({ real }) =>
+      !hidden.some((folder) => folder.real === real) &&
+      !reserved.some((folder) => isInside(real, folder.real)),
+  );
   const writable = open.filter((each) => !isCovered(each, open, screens) && !isInside(each.real, "/proc"));
   // Bubblewrap creates missing parents of a mount point. In an agent's folder, they would remain.
   const system = wanted.system.filter(

@@ -29,7 +29,15 @@ interface SandboxCommand extends SandboxedProgram {
 
 type SandboxContext = Pick<
   ToolContext,
-  "workspace" | "roots" | "outputFolder" | "readable" | "hidden" | "sandbox" | "peoples" | "agreed"
+  | "workspace"
+  | "roots"
+  | "outputFolder"
+  | "readable"
+  | "hidden"
+  | "reserved"
+  | "sandbox"
+  | "peoples"
+  | "agreed"
 >;
 
 /**
@@ -48,6 +56,7 @@ export async function inSandbox(
     writable: [context.workspace, ...context.roots],
     readable: [context.outputFolder, ...context.readable, ...(program.needs ?? [])],
     hidden: [...hidden, ...context.hidden],
+    reserved: context.reserved,
     readOnly: (await readOnly?.()) ?? [],
     control: await controlOf(context),
     folder: program.folder,

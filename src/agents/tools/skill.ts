@@ -43,10 +43,14 @@ export function createSkillTool(
       const skills = await skillsOf(context);
       const skill = skills.find((each) => each.name === name.normalize("NFKC"));
       if (skill === undefined) throw skillUnknown(name, skills);
-      const body = withoutFrontmatter(await readSkill(skill, context));
-      const text = [`Skill ${name}, in ${skill.folder}`, body, await describeFiles(skill, context)];
-      const result = { text: await capOutput(text.join("\n\n"), context) };
-      return labelled(result, context.labels?.ofFolders([skill.folder]).then(asInstruction(context)));
+      return labelled(
+        () => context.labels?.ofFolders([skill.folder]).then(asInstruction(context)),
+        async () => {
+          const body = withoutFrontmatter(await readSkill(skill, context));
+          const text = [`Skill ${name}, in ${skill.folder}`, body, await describeFiles(skill, context)];
+          return { text: await capOutput(text.join("\n\n"), context) };
+        },
+      );
     },
   });
 }

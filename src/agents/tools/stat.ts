@@ -1,7 +1,8 @@
 import { lstat, readlink } from "node:fs/promises";
 import { z } from "zod";
 
-import { confineEntry } from "./confine.ts";
+import type { ToolResult } from "../../model/tool.ts";
+import { type ConfinedPath, confineEntry } from "./confine.ts";
 import { defineFileTool, FILE_TIMEOUT_MS, labelled, pathParameter } from "./file-tool.ts";
 import { entryKind } from "./walk.ts";
 
@@ -18,16 +19,23 @@ export const statTool = defineFileTool({
   labels: true,
   async run({ path }, context) {
     const place = await confineEntry(path, context);
-    const stats = await lstat(place.path);
-    const facts = {
-      path: place.shown,
-      kind: entryKind(stats),
-      size: stats.size,
-      modified: stats.mtime.toISOString(),
-      mode: (stats.mode & 0o7777).toString(8).padStart(4, "0"),
-      ...(stats.isSymbolicLink() ? { target: await readlink(place.path) } : {}),
-    };
-    const text = Object.entries(facts).map(([name, value]) => `${name}: ${value}`);
-    return labelled({ text: text.join("\n"), details: facts }, context.labels?.ofFile(place.path));
+    return labelled(
+      () => context.labels?.ofFile(place.path),
+      () => describe(place),
+    );
   },
 });
+
+async function describe(place: ConfinedPath): Promise<ToolResult> {
+  const stats = await lstat(place.path);
+  const facts = {
+    path: place.shown,
+    kind: entryKind(stats),
+    size: stats.size,
+    modified: stats.mtime.toISOString(),
+    mode: (stats.mode & 0o7777).toString(8).padStart(4, "0"),
+    ...(stats.isSymbolicLink() ? { target: await readlink(place.path) } : {}),
+  };
+  const text = Object.entries(facts).map(([name, value]) => `${name}: ${value}`);
+  return { text: text.join("\n"), details: facts };
+}

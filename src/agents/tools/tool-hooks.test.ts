@@ -4,8 +4,11 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 
 import { type TestWorkspace, testWorkspace } from "../../../test/support/tool-context.ts";
+import type { Bounds } from "../../model/bounds.ts";
 import type { Json } from "../../model/json.ts";
 import type { BeforeCall } from "../../model/tool-hook.ts";
+import { readProcess } from "../../programs/proc.ts";
+import { Supervisor } from "../../programs/supervisor.ts";
 import { createToolHooks, MAX_HOOK_OUTPUT, type ToolHookCommand } from "./tool-hooks.ts";
 
 const VARIABLES: Readonly<Record<string, string>> = { CHECK_TOKEN: "t-1" };
@@ -152,3 +155,38 @@ test("a hook is run in its own folder, not where the agent can put programs", as
   const { before } = hooksOf(workspace, { script: "", command: "sh guard.sh", folder: workspace.outside });
   expect(await before({})).toMatchObject({ decision: "deny", reason: "the owner said so" });
 });
+
+/** As those of a turn. */
+function boundsIn(workspace: TestWorkspace, memoryMb: number): Bounds {
+  const limits = { memoryMb, processes: 100, cpuSeconds: 60, openFiles: 256, fileMb: 64 };
+  const watchCheck = () =>
+    new Supervisor(workspace.outside).watch({
+      agent: "main",
+      limits,
+      diskExceeded: async () => undefined,
+      memoryFolders: [],
+    });
+  return { limits, checkDisk: async () => {}, watch: watchCheck, watchCheck };
+}
+
+test.runIf(process.platform === "linux")("no process of a hook outlives its call", async () => {
+  using workspace = testWorkspace();
+  const bounded = { ...workspace, context: { ...workspace.context, bounds: boundsIn(workspace, 512) } };
+  const pid = join(workspace.outside, "pid");
+  const script = `(setsid sh -c 'echo $$ > "${pid}"; exec sleep 1000' >/dev/null 2>&1 &)\nwhile [ ! -s "${pid}" ]; do :; done`;
+  expect(await hooksOf(bounded, { script }).before({})).toMatchObject({ decision: "allow" });
+  expect(readProcess(Number(readFileSync(pid, "utf8")))).toBeUndefined();
+});
+
+test.runIf(process.platform === "linux")(
+  "a hook has the memory of its agent, and fails beyond it",
+  async () => {
+    using workspace = testWorkspace();
+    const bounded = { ...workspace, context: { ...workspace.context, bounds: boundsIn(workspace, 64) } };
+    const script = "python3 -c 'import time; kept = bytearray(300 * 1024 * 1024); time.sleep(10)'";
+    expect(await hooksOf(bounded, { script }).before({})).toMatchObject({
+      decision: "deny",
+      reason: expect.stringContaining("more than 64 MB of memory"),
+    });
+  },
+);

@@ -14,6 +14,7 @@ import type { ToolContext, ToolResult } from "../../model/tool.ts";
 import type { BeforeCall, HookedCall, ToolHooks } from "../../model/tool-hook.ts";
 import { type NamedVariables, namedVariables } from "../../programs/environment.ts";
 import { type GroupEnd, runGroup } from "../../programs/run-group.ts";
+import { MARK_PROCESS } from "../../programs/shell-limits.ts";
 
 export interface ToolHookCommand {
   /** For messages to the owner: `toolHooks[0]`, or the file of a plugin. */
@@ -118,9 +119,10 @@ async function run(hook: ToolHookCommand, { call, result, variables }: HookInput
   try {
     end = await runGroup({
       file: "/bin/sh",
-      args: ["-c", hook.command],
+      args: ["-c", MARK_PROCESS + hook.command],
       folder: hook.folder,
       environment: { ...call.context.environment, ...variables, ...hook.variables },
+      watch: call.context.bounds?.watchCheck(),
       signal: call.context.signal,
       timeoutMs: hook.timeoutMs,
       graceMs: GRACE_MS,
@@ -132,6 +134,7 @@ async function run(hook: ToolHookCommand, { call, result, variables }: HookInput
   } catch (error) {
     return problem(hook, `cannot be started: ${String(error)}`);
   }
+  if (end.limit !== undefined) return problem(hook, `exceeded a limit: ${end.limit}`);
   if (end.stopped === "timeout") return problem(hook, `timed out after ${hook.timeoutMs} ms`);
   if (end.stopped === "aborted") return problem(hook, "was stopped with its turn");
   if (end.exitCode === DENIED)

@@ -13,6 +13,8 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 
 import { callTool, makePipe, testWorkspace } from "../../../test/support/tool-context.ts";
+import type { ToolLabels } from "../../model/tool.ts";
+import { NO_LABEL } from "../../model/trust.ts";
 import { writeTool } from "./write.ts";
 
 test("a file is written with the folders above it", async () => {
@@ -34,6 +36,31 @@ test("a file that is there is replaced, keeps its permissions, and nothing else 
   expect(readFileSync(path, "utf8")).toBe("new");
   expect(statSync(path).mode & 0o777).toBe(0o751);
   expect(readdirSync(files.context.workspace)).toEqual(["run.sh"]);
+});
+
+test("nothing is made before the label of the file is recorded, neither a folder nor a temporary file", async () => {
+  using files = testWorkspace();
+  const { workspace } = files.context;
+  const labels: ToolLabels = {
+    ofFile: async () => NO_LABEL,
+    ofFolders: async () => NO_LABEL,
+    run: (_, run) => run(),
+    async write(_, __, write) {
+      expect(readdirSync(workspace)).toEqual([]);
+      await write();
+    },
+  };
+  await callTool(writeTool, { path: "a/b.txt", content: "x" }, { ...files.context, labels });
+  expect(readdirSync(join(workspace, "a"))).toEqual(["b.txt"]);
+});
+
+test("a file that cannot be written for its name leaves no folders", async () => {
+  using files = testWorkspace();
+  const path = `a/b/${"x".repeat(300)}`;
+  await expect(callTool(writeTool, { path, content: "x" }, files.context)).rejects.toThrow(
+    "name is too long",
+  );
+  expect(readdirSync(files.context.workspace)).toEqual([]);
 });
 
 test("what an attempt that was cut off has left is removed by the next, and is not followed", async () => {

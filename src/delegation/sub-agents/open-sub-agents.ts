@@ -9,7 +9,11 @@ import { fileURLToPath } from "node:url";
 import type { Agent } from "../../agents/agent.ts";
 import type { ProcessPool } from "../../agents/process/pool.ts";
 import type { Profile } from "../../model/profile.ts";
+import { CortexError } from "../../model/errors.ts";
+import { declared, UNDECLARED } from "../../model/trust.ts";
 import { namedVariables } from "../../programs/environment.ts";
+import { type CodeMode, REFUSALS } from "../../turns/gate.ts";
+import { labelSession } from "../../turns/setup.ts";
 import type { WorkerWork } from "../../turns/turn-ports.ts";
 import type { OpenFeature } from "../../feature/feature.ts";
 import type { Ports } from "../../feature/ports.ts";
@@ -40,9 +44,13 @@ export function openSubAgents(ports: Ports): Required<Pick<OpenFeature, "agentFo
 
 async function openAgent(
   { profile, work, process: { command }, pool }: WorkerProcess,
-  { settings, clock, mintId, agentFor }: Ports,
+  { settings, clock, mintId, agentFor, store }: Ports,
 ): Promise<Agent> {
   const { type, maxTurns } = work.worker ?? {};
+  if (command !== undefined) {
+    refuseProgram(work.codeMode);
+    await labelSession(work.session, [{ label: FREE, origin: { turn: work.turn } }], store);
+  }
   const [{ createProcessAgent }, opened, inner] = await Promise.all([
     import("../../agents/process/process-agent.ts"),
     pool,
@@ -63,10 +71,26 @@ async function openAgent(
       maxTurns,
       command,
       variables,
-      folder: work.folders.workspace,
+      workspace: work.folders.workspace,
     },
     silenceMs,
   });
+}
+
+/** A program can read and send whatever it likes, and quote it in any call and answer. */
+const FREE = declared("sub_agent", UNDECLARED);
+
+/** Its caller was judged when it called; others may have written to the worker since. */
+function refuseProgram(mode: CodeMode): void {
+  const refusal = REFUSALS[mode];
+  if (refusal === undefined) return;
+  throw new CortexError(
+    "sub_agent_failed",
+    `The sub-agent is a program, and it was not started. ${refusal}`,
+    {
+      hint: "Use a type without a `command`, or see docs/sandbox.md.",
+    },
+  );
 }
 
 interface WorkerProcess {
@@ -78,13 +102,14 @@ interface WorkerProcess {
 
 async function openPool(
   strayFile: string,
-  { home, environment, settings, log }: Ports,
+  { home, environment, settings, log, watchProgram }: Ports,
 ): Promise<ProcessPool> {
   const { ProcessPool } = await import("../../agents/process/pool.ts");
   return new ProcessPool({
     program: process.execPath,
     args: [PROGRAM, "sub-agent", "run"],
     folder: home,
+    watch: watchProgram,
     environment,
     maxProcesses: () => settings.config().broker.maxProcesses,
     warm: () => settings.config().subAgents.warm,

@@ -12,7 +12,7 @@ import { delegate, findDelegation, type Order } from "../delegate.ts";
 import { name, openWorker, REACHING, task } from "./dispatch-tool.ts";
 import { checkAgentExists } from "../kin.ts";
 import { narrowingOf } from "../narrowing.ts";
-import { findType, subAgentGuidance } from "../sub-agents/types.ts";
+import { findType, subAgentGuidance, subAgentTypes } from "../sub-agents/types.ts";
 
 const MAX_TOOLS = 200;
 const MAX_PROMPT_LENGTH = 50_000;
@@ -43,6 +43,7 @@ export function createSubAgentTool(use: () => DelegationPorts, config: () => Con
     parameters,
     guidance: subAgentGuidance(config),
     ...REACHING,
+    runsProgram: ({ type }) => subAgentTypes(config()).get(type)?.command !== undefined,
     async run(params, context) {
       const ports = use();
       const { id, session } =

@@ -4,6 +4,7 @@ import type { Settings } from "../../config/settings.ts";
 import { deliveriesOf, parseDelivery } from "../../delivery/address.ts";
 import type { Firing } from "./judge.ts";
 import type { HookDestination } from "./normalise-result.ts";
+import { isOutside } from "../../model/audience.ts";
 import { checkChain } from "../../model/chain.ts";
 import { CortexError } from "../../model/errors.ts";
 import { dispatchIds } from "../../model/ids.ts";
@@ -19,6 +20,7 @@ import { queueing } from "../../intake/messages.ts";
 import { quotaFor } from "../../intake/person-quota.ts";
 import { keyOfHook } from "../../relay/record/keys.ts";
 import type { Relays } from "../../relay/relays.ts";
+import { audienceAt } from "../../turns/audience.ts";
 
 type DispatchPorts = Pick<Ports, "store" | "clock" | "mintId"> & {
   readonly settings: Pick<Settings, "config">;
@@ -95,6 +97,7 @@ async function startRelay(
     (part) => part !== undefined && part !== null && part !== "",
   );
   if (message.length === 0) throw relayWithoutMessage(relay);
+  const audience = audienceAt(event, delivery);
   const [address] = deliveriesOf({ text: "?", source: event, delivery, mintId });
   const request = {
     name: relay,
@@ -104,6 +107,7 @@ async function startRelay(
     idempotencyKey: keyOfHook(event.id, hook),
     metadata: { trigger: "hook", hook, event: event.id, ...(extracted === undefined ? {} : { extracted }) },
     ...(address === undefined ? {} : { delivery: addressOf(address) }),
+    ...(isOutside(audience) ? { audience } : {}),
     ...(event.label === undefined ? {} : { label: event.label }),
     ...(grant.authority === "owner" ? {} : { permissions: grant.permissions }),
   };

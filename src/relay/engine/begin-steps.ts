@@ -7,6 +7,7 @@
 import { dayStart, localTime } from "../../model/day.ts";
 import { CortexError } from "../../model/errors.ts";
 import { normalizeSessionKey, type SessionKey } from "../../model/session-key.ts";
+import type { Label } from "../../model/trust.ts";
 import { makeSection, makeWorkspace, workspaceOf } from "../artifact/artifact.ts";
 import { buildPrompt, type StepPrompt } from "./build-prompt.ts";
 import { conclude, type MoveDraft, failRelay } from "./draft.ts";
@@ -72,13 +73,13 @@ async function beginNext(
     const agent = agentIn(content, slot);
     if (agent === undefined) throw slotUnknown(slot, record.id);
     const session = normalizeSessionKey(planned.session);
-    const { systemPrompt, prompt } = await promptFor(
+    const { systemPrompt, prompt, label } = await promptFor(
       { ...planned, agent, session },
       { record, detail, content },
       ports,
     );
     const step = record.steps.length + offset;
-    const wanted = { step, slot, stage, session, agent, systemPrompt, prompt, maxCostUsd };
+    const wanted = { step, slot, stage, session, agent, systemPrompt, prompt, label, maxCostUsd };
     orders.set(step, orderStep(wanted, { record, detail }, ports));
     starts.push({ kind: "agent", slot, stage, input: prompt, session, artifactBefore });
   }
@@ -90,9 +91,12 @@ async function promptFor(
   { slot, agent, stage, message, isResumed, section, session }: NextStep & { readonly agent: RelayAgent },
   { record, detail, content }: Pick<KeptRelay, "record" | "detail" | "content">,
   ports: EnginePorts,
-): Promise<StepPrompt> {
+): Promise<StepPrompt & { readonly label: Label }> {
   const workspace = workspaceOf(ports.home, record.id);
-  return buildPrompt({
+  const { texts, label } = namesChanges(agent, stage)
+    ? await changesBefore({ record, detail }, ports)
+    : NO_CHANGES;
+  const prompt = buildPrompt({
     agent,
     stage,
     userMessage: record.userMessage,
@@ -102,10 +106,11 @@ async function promptFor(
     isResumed: isResumed && (await hasHead(session, ports)),
     artifactPath: record.artifactPath,
     sectionPath: section === undefined ? null : await makeSection(workspace, section),
-    ...(namesChanges(agent, stage) ? await changesBefore({ record, detail }, ports) : NO_CHANGES),
+    ...texts,
     pending: pendingOf(record),
     currentDateTime: localTime(ports.clock(), ports.settings.config().timezone),
   });
+  return { ...prompt, label };
 }
 
 /** A relay made from a turn has no workspace until a step needs one. */

@@ -7,12 +7,12 @@
 import type { CortexError } from "../../model/errors.ts";
 import type { RelayId } from "../../model/ids.ts";
 import { WakeLoop } from "../../model/wake-loop.ts";
-import { noticesTo } from "../../delivery/address.ts";
 import { readArtifact, workspaceOf } from "../artifact/artifact.ts";
 import { advance, type DueScript, type Move } from "./advance.ts";
 import { isLasting } from "./draft.ts";
 import { finish } from "../record/ending.ts";
 import { endMessage } from "./messages.ts";
+import { noticesOf } from "./notices.ts";
 import type { EnginePorts } from "./engine-ports.ts";
 import { changeTo, isOvertaken, type KeptRelay, readRelay, updateRelay } from "../record/kept-relay.ts";
 import type { RelayRecord, ScriptPoint } from "../record/record.ts";
@@ -150,16 +150,14 @@ export class Engine implements AsyncDisposable {
 
   /** A relay whose script is about to run stays due, so that an interruption is noticed after a crash. */
   async #save(relay: KeptRelay, move: Move): Promise<void> {
-    const { store, mintId, slots } = this.#ports;
+    const { store, slots } = this.#ports;
     const { id, version } = relay;
-    const { delivery } = relay.detail;
-    const { record, orders, notices, farewell, stop, script } = move;
-    const texts = [...notices, ...(farewell === undefined ? [] : [farewell])];
+    const { record, orders, farewell, stop, script } = move;
     const tell = farewell === undefined ? undefined : await endMessage(relay, farewell, this.#ports);
     const change = {
       ...changeTo(relay.record, record, orders),
       due: script !== undefined,
-      deliveries: delivery === undefined ? [] : texts.flatMap((text) => noticesTo(delivery, text, mintId)),
+      ...(await noticesOf(move, relay, this.#ports)),
       ...(stop === undefined ? {} : { stop }),
       ...(tell === undefined ? {} : { tell }),
     };

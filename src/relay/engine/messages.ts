@@ -5,7 +5,7 @@ import { isJsonObject, type Json } from "../../model/json.ts";
 import { present } from "../../model/present.ts";
 import { ACTIVE_PROFILE } from "../../model/profile.ts";
 import type { SessionKey } from "../../model/session-key.ts";
-import { isUnlabelled, type Label } from "../../model/trust.ts";
+import { isUnlabelled, joinLabels, type Label } from "../../model/trust.ts";
 import type { Worker } from "../../model/worker.ts";
 import { agentFor } from "../../personas/lookup.ts";
 import type { EnginePorts } from "./engine-ports.ts";
@@ -27,6 +27,8 @@ interface StepRequest {
   readonly agent: RelayAgent;
   readonly systemPrompt?: string | undefined;
   readonly prompt: string;
+  /** Of what the prompt tells beside the message that started the relay. */
+  readonly label: Label;
   readonly maxCostUsd: number | undefined;
 }
 
@@ -35,7 +37,7 @@ export function orderStep(
   { record, detail }: { readonly record: RelayRecord; readonly detail: RelayDetail },
   { settings, clock, mintId }: Pick<EnginePorts, "settings" | "clock" | "mintId">,
 ): RelayStepOrder {
-  const { step, slot, stage, session, prompt } = request;
+  const { step, slot, stage, session, prompt, label } = request;
   const folder = detail.dir ?? record.workspacePath;
   const runner = agentFor(settings.config(), request.agent.name, { startedBy: detail.persona, folder });
   const worker = workerOf(request, record, { ...detail, workspace: folder });
@@ -47,8 +49,8 @@ export function orderStep(
       sender: record.id,
       content: prompt,
       metadata: { relay: record.id, step, slot, stage },
-      ...present({ cause: detail.cause, principal: detail.principal }),
-      ...labelled(labelOfMessage(detail)),
+      ...present({ cause: detail.cause, principal: detail.principal, audience: detail.audience }),
+      ...labelled(joinLabels(labelOfMessage(detail), label)),
       atMs: clock(),
     },
     dispatch: {
@@ -111,6 +113,7 @@ export async function endMessage(
       content,
       metadata: { relay: id },
       ...(detail.cause === undefined ? {} : { cause: detail.cause, returns: true }),
+      ...present({ audience: detail.audience }),
       ...labelled(await labelOfRelay(record, detail, store)), // of steps that ran side by side, each
       atMs: clock(),
     },

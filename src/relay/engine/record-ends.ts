@@ -14,8 +14,9 @@ import { MAX_PAGE, type Store, type StoredRelayStep, type StoredTurn } from "../
 export async function recordEnds(
   draft: MoveDraft,
   relay: Pick<KeptRelay, "rows" | "detail" | "content">,
-  { store, home, clock }: Pick<EnginePorts, "store" | "home" | "clock">,
+  ports: Pick<EnginePorts, "store" | "home" | "settings" | "clock">,
 ): Promise<void> {
+  const { store, home, clock } = ports;
   for (const row of relay.rows) {
     const step = draft.record.steps[row.step];
     if (row.state !== "ended" || step?.status !== "running") continue;
@@ -23,7 +24,7 @@ export async function recordEnds(
     const isOneOfSeveral = step.kind === "agent" && draft.record.active.length > 1; // their sections are merged later
     draft.artifact = isOneOfSeveral ? undefined : await keepNow(draft.record, home);
     const artifactHash = draft.artifact?.hash ?? null;
-    await keepChanges({ ...relay, record: draft.record }, row.step, { home, clock });
+    await keepChanges({ ...relay, record: draft.record }, row.step, ports);
     draft.record = recordStep(draft.record, row.step, { ...end, artifactHash }, clock());
     if (!isLeftBehind(step, draft)) draft.abort ??= abort;
     if (end.status === "failed" && step.kind === "agent" && !isLeftBehind(step, draft)) {

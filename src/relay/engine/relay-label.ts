@@ -1,9 +1,13 @@
 /** What a relay holds: what was asked, and what the sessions of its steps have come into contact with. */
+import type { RelayId } from "../../model/ids.ts";
+import type { Json } from "../../model/json.ts";
 import type { SessionKey } from "../../model/session-key.ts";
 import { OWNER_PRINCIPAL, type Principal } from "../../model/principal.ts";
+import type { ToolResult } from "../../model/tool.ts";
 import { joinLabels, type Label, NO_LABEL, parseTrust, readTrust } from "../../model/trust.ts";
-import type { RelayDetail } from "../record/kept-relay.ts";
+import { readRelay, type RelayDetail } from "../record/kept-relay.ts";
 import type { RelayRecord } from "../record/record.ts";
+import { readRelayResult } from "../record/summary.ts";
 import type { Store } from "../../store/store.ts";
 
 /** Sessions whose words are in the artifact or in a prompt: the one that started the relay, and those of all steps so far. */
@@ -14,7 +18,11 @@ export function sessionsIn({ steps }: RelayRecord, { session }: RelayDetail): Se
 
 /** Of the message that the relay was started with. */
 export function labelOfMessage({ label }: RelayDetail): Label {
-  const { outward: _, ...sets } = parseTrust(label);
+  return readLabel(label);
+}
+
+export function readLabel(stored: Json | undefined): Label {
+  const { outward: _, ...sets } = parseTrust(stored);
   return sets;
 }
 
@@ -37,4 +45,15 @@ export async function principalOfRelay(
 ): Promise<Principal> {
   const caused = cause === undefined ? undefined : await events.get(cause);
   return principal ?? caused?.principal ?? OWNER_PRINCIPAL;
+}
+
+/** As `readRelayResult`, with the label of the relay. */
+export async function readLabelledResult(
+  id: RelayId,
+  { home, store }: { readonly home: string; readonly store: Store },
+): Promise<ToolResult | undefined> {
+  const result = await readRelayResult(id, { home, store });
+  const relay = result === undefined ? undefined : await readRelay(id, store);
+  if (result === undefined || relay === undefined) return result;
+  return { ...result, label: await labelOfRelay(relay.record, relay.detail, store) };
 }

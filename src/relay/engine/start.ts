@@ -2,7 +2,10 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { statSync } from "node:fs";
+import { realpath } from "node:fs/promises";
 import { isAbsolute } from "node:path";
+
+import { readTeamConfig } from "../../config/team-config.ts";
 
 import type { Ports } from "../../feature/ports.ts";
 import { CortexError } from "../../model/errors.ts";
@@ -23,6 +26,7 @@ import {
   type SnapshotContent,
   takeSnapshot,
 } from "../templates/snapshot.ts";
+import { unfitForWork } from "../../personas/work-folder.ts";
 import { keptKey } from "../../store/kept-id.ts";
 import type { NewRelay, StoredRelay } from "../../store/store.ts";
 import { isStartedWith, newRelayId, relayIdOf } from "../record/keys.ts";
@@ -79,11 +83,24 @@ function digestOf({ message }: RelayRequest, { template, added }: SnapshotConten
   return createHash("sha256").update(canonicalJson(asked)).digest("hex");
 }
 
-/** Rejects an invalid working folder before anything is stored. */
-export function checkFolder(path: string): void {
-  if (isAbsolute(path) && statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) return;
-  throw new CortexError("request_invalid", `"${path.slice(0, 200).toWellFormed()}" is not a folder`, {
-    hint: "Use the absolute path of an existing folder.",
+/** The working folder, without links. Rejects an invalid one before anything is stored. */
+export async function findFolder(
+  path: string,
+  { home, environment, flags, settings }: Pick<Ports, "home" | "environment" | "flags" | "settings">,
+): Promise<string> {
+  const shown = path.slice(0, 200).toWellFormed();
+  if (!isAbsolute(path) || statSync(path, { throwIfNoEntry: false })?.isDirectory() !== true)
+    throw new CortexError("request_invalid", `"${shown}" is not a folder`, {
+      hint: "Use the absolute path of an existing folder.",
+    });
+  const folder = await realpath(path);
+  const { agents } = settings.config();
+  if ((await unfitForWork(folder, { home, agents })) === undefined) return folder;
+  const { teamDir: team } = await readTeamConfig({ home, environment, flags, workingDir: process.cwd() });
+  const unfit = await unfitForWork(folder, { home, agents, team });
+  if (unfit === undefined) return folder;
+  throw new CortexError("request_invalid", `The folder "${shown}" ${unfit}`, {
+    hint: "Use a folder outside the home, or one in its folder workspaces.",
   });
 }
 
@@ -135,6 +152,7 @@ function keep(request: RelayRequest, content: SnapshotContent, record: RelayReco
     resumes,
     cause,
     principal,
+    audience,
     label = NO_LABEL,
     startedBy = {},
   } = request;
@@ -151,6 +169,7 @@ function keep(request: RelayRequest, content: SnapshotContent, record: RelayReco
       delivery,
       cause,
       principal,
+      audience,
       budgetUsd,
     }),
     ...(isUnlabelled(label) ? {} : { label: labelJson(label) }),

@@ -9,12 +9,22 @@ import { mkdir, readFile, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { TurnId } from "../../model/ids.ts";
 import { hasCode } from "../../model/error-code.ts";
+import { joinLabels, type Label, NO_LABEL } from "../../model/trust.ts";
 import { isInPlace, readKept } from "../artifact/artifact.ts";
 import { renderDiffs, renderFiles } from "../artifact/changes.ts";
 import { readActivity, touchesOfCalls } from "../artifact/touches.ts";
 import { lastAnswered } from "../record/next-step.ts";
 import type { RelayStep } from "../record/record.ts";
+import {
+  labelChanges,
+  type LabelledChange,
+  type LabelPorts,
+  type LabelsOfFiles,
+  labelsOfFiles,
+  tellable,
+} from "./change-labels.ts";
 import type { EnginePorts } from "./engine-ports.ts";
+import { readLabel } from "./relay-label.ts";
 import { type FileChange, mergeChanges, replayTouches } from "../artifact/file-changes.ts";
 import {
   compareSnapshots,
@@ -33,21 +43,23 @@ type Relay = Pick<KeptRelay, "record" | "detail" | "content">;
 export async function keepFiles(
   relay: Relay,
   steps: readonly number[],
-  ports: Pick<EnginePorts, "home" | "clock">,
+  ports: LabelPorts & Pick<EnginePorts, "clock">,
 ): Promise<void> {
   if (!asksForChanges(relay.content)) return;
-  const { files, isWhole } = await snapshotFolders(await placeOf(relay, ports.home), ports.clock);
-  const kept: KeptFiles = { isWhole, files: [...files] };
+  const snapshot = await snapshotFolders(await placeOf(relay, ports.home), ports.clock);
+  const { files, isWhole } = snapshot;
+  const kept: KeptFiles = { isWhole, files: [...files], labels: await labelsOfFiles(snapshot, relay, ports) };
   for (const step of steps) await writeJson(pathOf(ports.home, relay.record.id, step, "before"), kept);
 }
 
-/** Stores the changes of a step that has ended. */
+/** Stores the changes of a step that has ended, with their labels at that time. */
 export async function keepChanges(
   relay: Relay,
   step: number,
-  { home, clock }: Pick<EnginePorts, "home" | "clock">,
+  ports: LabelPorts & Pick<EnginePorts, "clock">,
 ): Promise<void> {
   if (!asksForChanges(relay.content)) return;
+  const { home, clock } = ports;
   const { id } = relay.record;
   const path = pathOf(home, id, step, "changes");
   const old = pathOf(home, id, step, "before");
@@ -55,21 +67,31 @@ export async function keepChanges(
   if (before === undefined) return;
   if ((await readJson(path)) === undefined) {
     const after = await snapshotFolders(await placeOf(relay, home), clock);
-    await writeJson(path, await compareSnapshots(toSnapshot(before), after));
+    const changes = await compareSnapshots(toSnapshot(before), after);
+    await writeJson(path, await labelChanges(changes, { before: before.labels, after }, relay, ports));
   }
   await rm(old, { force: true });
 }
 
-export const NO_CHANGES = { modifiedFiles: "", modifiedFilesWithDiff: "" };
+/** What a prompt tells of changes, and whose words that holds. */
+export interface ToldChanges {
+  readonly texts: { readonly modifiedFiles: string; readonly modifiedFilesWithDiff: string };
+  readonly label: Label;
+}
+
+export const NO_CHANGES: ToldChanges = {
+  texts: { modifiedFiles: "", modifiedFilesWithDiff: "" },
+  label: NO_LABEL,
+};
 
 /** The file changes of the previous steps. */
 export async function changesBefore(
   { record, detail }: Pick<KeptRelay, "record" | "detail">,
   { store, home }: EnginePorts,
-): Promise<typeof NO_CHANGES> {
+): Promise<ToldChanges> {
   const folder = detail.dir ?? record.workspacePath;
   const called: FileChange[] = [];
-  const seen: FileChange[] = [];
+  const seen: LabelledChange[] = [];
   for (const { stepIndex, executionId, artifactBefore } of lastAnswered(record).toSorted(byEnd)) {
     const turn = executionId === null ? undefined : await store.turns.read(executionId as TurnId);
     const before = artifactBefore === null ? undefined : await readKept(home, artifactBefore);
@@ -77,10 +99,14 @@ export async function changesBefore(
     const touches = touchesOfCalls(turn?.toolCalls ?? [], { workspace: folder, originals });
     const logged = touches.length > 0 ? [] : await readActivity(home, executionId);
     called.push(...(await replayTouches([...touches, ...logged])));
-    seen.push(...((await readJson<FileChange[]>(pathOf(home, record.id, stepIndex, "changes"))) ?? []));
+    seen.push(...((await readJson<LabelledChange[]>(pathOf(home, record.id, stepIndex, "changes"))) ?? []));
   }
-  const changes = mergeChanges(called, seen);
-  return { modifiedFiles: renderFiles(changes), modifiedFilesWithDiff: renderDiffs(changes) };
+  const told = await tellable(seen, { detail }, { store });
+  const changes = mergeChanges(called, told);
+  return {
+    texts: { modifiedFiles: renderFiles(changes), modifiedFilesWithDiff: renderDiffs(changes) },
+    label: joinLabels(NO_LABEL, ...told.map(({ label }) => readLabel(label))),
+  };
 }
 
 /** In a fan-out, the step that ends last sees all changes. */
@@ -116,6 +142,7 @@ async function placeOf({ record, detail }: Relay, home: string): Promise<Snapsho
 interface KeptFiles {
   readonly isWhole: boolean;
   readonly files: readonly (readonly [path: string, file: FileSnapshot])[];
+  readonly labels: LabelsOfFiles;
 }
 
 function toSnapshot({ isWhole, files }: KeptFiles): FolderSnapshot {

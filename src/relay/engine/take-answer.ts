@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 
 import { localTime } from "../../model/day.ts";
 import { buildSessionKey, normalizeSessionKey, type SessionKey } from "../../model/session-key.ts";
+import type { Label } from "../../model/trust.ts";
 import type { DueScript } from "./advance.ts";
 import { hasHead, leftToSpend } from "./begin-steps.ts";
 import { buildMessage, fillPrompt, type StepPrompt } from "./build-prompt.ts";
@@ -67,14 +68,24 @@ async function insertStep(
   const left = await leftToSpend(record, relay, ports);
   if (left <= 0) return undefined;
   const step = record.steps.length;
+  const { text, label } = await filled(relay, answer.prompt, ports);
   const { slot, agent, session, systemPrompt, prompt } =
     answer.kind === "insert"
-      ? inserted(record, point, await filled(relay, answer.prompt, ports))
-      : await targeted(relay, answer.agent, await filled(relay, answer.prompt, ports), ports);
+      ? inserted(record, point, text)
+      : await targeted(relay, answer.agent, text, ports);
   const { profile = agent.profile } = answer;
   const { hash: artifactBefore } = await keepNow(record, home);
   await keepFiles(relay, [step], ports);
-  const asked = { step, slot, stage: null, session, agent: { ...agent, profile }, systemPrompt, prompt };
+  const asked = {
+    step,
+    slot,
+    stage: null,
+    session,
+    agent: { ...agent, profile },
+    systemPrompt,
+    prompt,
+    label,
+  };
   const maxCostUsd = Number.isFinite(left) ? left : undefined;
   const order = orderStep({ ...asked, maxCostUsd }, { record, detail }, ports);
   const start = { kind: "inserted", slot, stage: null, input: prompt, session, artifactBefore } as const;
@@ -92,18 +103,24 @@ interface InsertedStep extends StepPrompt {
 }
 
 /** Fills in the same variables as in prompt files. The previous output may come from this leg too. */
-async function filled({ record, detail }: KeptRelay, prompt: string, ports: EnginePorts): Promise<string> {
+async function filled(
+  { record, detail }: KeptRelay,
+  prompt: string,
+  ports: EnginePorts,
+): Promise<{ readonly text: string; readonly label: Label }> {
   const before = { ...record, leg: NO_LEG };
   const namesChanges = CHANGES.some((variable) => usesVariable(prompt, variable));
-  return fillPrompt(prompt, {
+  const { texts, label } = namesChanges ? await changesBefore({ record: before, detail }, ports) : NO_CHANGES;
+  const text = fillPrompt(prompt, {
     userMessage: record.userMessage,
     previousOutput: previousOutput(before),
     isAdHoc: false,
     artifactPath: record.artifactPath,
     sectionPath: null,
-    ...(namesChanges ? await changesBefore({ record: before, detail }, ports) : NO_CHANGES),
+    ...texts,
     currentDateTime: localTime(ports.clock(), ports.settings.config().timezone),
   });
+  return { text, label };
 }
 
 const NO_LEG = -1;

@@ -31,6 +31,8 @@ export interface RelayDetail {
   /** Of the message: as stored, see `labelJson`. */
   readonly label?: Json;
   readonly principal?: Principal;
+  /** Who hears its steps and its end. Absent: the owner. */
+  readonly audience?: string;
   /** Folders its steps cannot access. */
   readonly hidden?: readonly string[];
   /** It continues after a restart regardless of `relay.onRestart`, because its starter still waits. */

@@ -3,9 +3,10 @@ import { createHash } from "node:crypto";
 
 import { CortexError } from "../../model/errors.ts";
 import type { RelayId, TurnId } from "../../model/ids.ts";
+import { present } from "../../model/present.ts";
 import { close, finish } from "./ending.ts";
 import { toRelayId } from "./keys.ts";
-import { toEndedRelay } from "./kept-relay.ts";
+import { type RelayDetail, toEndedRelay } from "./kept-relay.ts";
 import { newRecord } from "./new-record.ts";
 import { beginSteps, recordStep } from "./record-step.ts";
 import type { RelayRecord } from "./record.ts";
@@ -31,15 +32,20 @@ async function recordOfTurn(id: TurnId, store: Reads): Promise<RelayRecord | und
 
 /** Stores it once: its id is derived from that of the turn. `turn_unknown`. */
 export async function keepTurn(turn: TurnId, store: Reads & Pick<Store, "relays">): Promise<RelayId> {
-  const record = await recordOfTurn(turn, store);
-  if (record === undefined) {
+  const content = await store.turns.read(turn);
+  if (content === undefined) {
     throw new CortexError("turn_unknown", `Unknown turn "${turn}"`, {
       hint: "`cortex log` shows the turns of a session.",
     });
   }
+  const record = await relayOf(content, store);
   const { createdAt, endedAt } = record;
   const times = { createdAtMs: Date.parse(createdAt), endedAtMs: Date.parse(endedAt ?? createdAt) };
-  await store.relays.create(toEndedRelay(record, times));
+  const { principal, trust: label } = content.turn; // its session may have been reset since
+  await store.relays.create({
+    ...toEndedRelay(record, times),
+    detail: { ...present({ principal, label }) } satisfies RelayDetail,
+  });
   return record.id;
 }
 

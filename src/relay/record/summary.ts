@@ -73,7 +73,7 @@ function duration(seconds: number): string {
   return minutes < 60 ? `${minutes}m ${whole % 60}s` : `${Math.floor(minutes / 60)}h ${minutes % 60}m`;
 }
 
-/** Undefined: not over. The commit that ended it has passed the labels of its sessions on to the caller. */
+/** Undefined: not over. */
 export async function readRelayResult(
   id: RelayId,
   { home, store: { relays } }: { readonly home: string; readonly store: Pick<Store, "relays"> },

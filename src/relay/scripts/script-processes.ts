@@ -13,11 +13,11 @@ const TIMES = {
 
 /** The processes of scripts. They are noted in a file, so the next start can end those that survived a crash. */
 export class ScriptProcesses {
-  readonly #ports: Pick<Ports, "environment" | "settings" | "log">;
+  readonly #ports: Pick<Ports, "environment" | "settings" | "log" | "watchProgram">;
   readonly #file: string;
   readonly #strays: StrayRecords;
 
-  constructor(ports: Pick<Ports, "environment" | "settings" | "log">, file: string) {
+  constructor(ports: Pick<Ports, "environment" | "settings" | "log" | "watchProgram">, file: string) {
     this.#ports = ports;
     this.#file = file;
     this.#strays = new StrayRecords(file, ports.log);
@@ -29,7 +29,7 @@ export class ScriptProcesses {
 
   /** Scripts belong to the owner: they get the variables that they name, and those of Cortex. */
   runner(cortexVariables: Readonly<Record<string, string>> = {}): RunProgram {
-    const { environment, settings } = this.#ports;
+    const { environment, settings, watchProgram } = this.#ports;
     return async ({ env, ...program }) => {
       const named = childEnvironment(environment, { names: env, variable: settings.variable });
       let group: number | undefined;
@@ -42,6 +42,7 @@ export class ScriptProcesses {
           ...program,
           ...TIMES,
           environment: { ...named, ...cortexVariables },
+          watch: watchProgram(),
           onBegun,
         });
       } finally {

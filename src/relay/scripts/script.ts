@@ -4,6 +4,7 @@
  * A script is not ours and may do anything: hang, write endless output, leave processes behind, answer nonsense. None of
  * that fails the relay: every failure is a value with its reason.
  */
+import { MARK_PROCESS } from "../../programs/shell-limits.ts";
 import { parseScriptAnswer, type ScriptAnswer } from "./script-answer.ts";
 import type { RelayScript } from "../templates/snapshot.ts";
 
@@ -70,7 +71,7 @@ export async function runCommand({ script, home, context, signal, run }: Command
   try {
     const end = await run({
       file: "sh",
-      args: ["-c", `${script.command} "$@"`, "hook", ...script.args],
+      args: ["-c", `${MARK_PROCESS}${script.command} "$@"`, "hook", ...script.args],
       folder: home,
       env: script.env ?? [],
       input: JSON.stringify(context),

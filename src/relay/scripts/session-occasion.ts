@@ -8,6 +8,7 @@ import { present } from "../../model/present.ts";
 import { grantFor } from "../../personas/authority.ts";
 import type { SessionMoment } from "../templates/session-scripts-file.ts";
 import { forkLabel } from "../../routing/resolve.ts";
+import { outsideAudience } from "../../turns/audience.ts";
 import type { Change, NewDispatch, QueueItem, Store } from "../../store/store.ts";
 
 export interface Occasion {
@@ -22,6 +23,8 @@ export interface Occasion {
   /** Of the person that the turn answered. */
   readonly permissions: Json | undefined;
   readonly delivery: Json | undefined;
+  /** Who heard the turn. Undefined: the owner. */
+  readonly audience: string | undefined;
   readonly context: SessionScriptContext;
 }
 
@@ -63,6 +66,7 @@ export async function describeOccasion(
     persona,
     permissions: item?.dispatches.find(({ permissions }) => permissions !== undefined)?.permissions,
     delivery: item === undefined ? undefined : deliveryOf(item),
+    audience: outsideAudience(items),
     context: {
       channel: item?.event.channel ?? session.channel ?? "",
       sessionId: key,

@@ -14,6 +14,7 @@ import type { StoredEvent } from "../../store/store.ts";
 import type { Cortex, CortexOptions } from "../../runtime/cortex.ts";
 import type { Ports } from "../../feature/ports.ts";
 import { createUlidSource } from "../../model/ulid.ts";
+import { openBounds } from "../../turns/bounds.ts";
 import { openTestStore } from "../../../test/support/open-store.ts";
 import { dispatch, event, session, toSession } from "../../../test/support/sample.ts";
 import { MAX_LATE_MS, MAX_SESSION_SCRIPTS, SessionScriptRunner } from "./session-scripts.ts";
@@ -302,6 +303,8 @@ test.each(["last", "since"] as const)(
         return typeof value === "function" ? (value.bind(real) as unknown) : value;
       },
     });
+    const log = (line: string) => home.logged.push(line);
+    const bounds = openBounds({ home: home.path, config: () => assert.fail("no quota"), log });
     const ports = {
       home: home.path,
       store,
@@ -310,7 +313,8 @@ test.each(["last", "since"] as const)(
       environment: { PATH: process.env["PATH"] },
       settings: { variable: () => undefined },
       slots: { withSlot: async () => assert.fail("the script says nothing") },
-      log: (line: string) => home.logged.push(line),
+      watchProgram: () => bounds.watch(),
+      log,
     } as unknown as Ports;
     await using runner = new SessionScriptRunner(ports, { isNew: true });
     await runner.start();

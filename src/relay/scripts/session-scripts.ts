@@ -176,7 +176,8 @@ export class SessionScriptRunner implements AsyncDisposable {
   async #say(started: StartedRun, content: string, occasion: Occasion): Promise<void> {
     const { store, mintId, slots } = this.#ports;
     const dispatch = dispatchOutput(occasion, mintId);
-    const event = { ...this.#ledger.endOf(started, content), ...present({ cause: occasion.cause }) };
+    const { cause, audience } = occasion;
+    const event = { ...this.#ledger.endOf(started, content), ...present({ cause, audience }) };
     await slots.withSlot(async (claim) => {
       const accepted = await store.events.accept(event, { dispatch, ...present({ claim }) });
       return { result: undefined, claim: accepted.dispatched?.claim };

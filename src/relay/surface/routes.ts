@@ -3,6 +3,7 @@ import { count } from "../../model/count.ts";
 import { CortexError } from "../../model/errors.ts";
 import type { EventId, RelayId, TurnId } from "../../model/ids.ts";
 import { present } from "../../model/present.ts";
+import { requireScope } from "../../model/scopes.ts";
 import { unknownRelay } from "../record/kept-relay.ts";
 import type { RelayRecord } from "../record/record.ts";
 import type { RelayRequest } from "../relays.ts";
@@ -31,7 +32,8 @@ export const relayRoutes = [
     summary: "Start a relay from a template, or a single agent",
     body: schemas.RelayRequest,
     answers: { 200: schemas.RelayDryRun, 201: schemas.Relay },
-    async handle({ body }, { cortex: { relays } }) {
+    async handle({ body, caller }, { cortex: { relays } }) {
+      if (body.dir !== undefined) requireScope(caller, "admin"); // it opens a folder to agents
       const { template, agent, name, delivery, dryRun = false, channel = CHANNEL, ...rest } = body;
       const kind: RelayRequest["kind"] = template === undefined ? "agent" : "template";
       const request: RelayRequest = {

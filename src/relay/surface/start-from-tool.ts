@@ -5,10 +5,12 @@ import { boundBy } from "../../delegation/narrowing.ts";
 import { CortexError } from "../../model/errors.ts";
 import type { RelayId } from "../../model/ids.ts";
 import type { Json } from "../../model/json.ts";
+import { present } from "../../model/present.ts";
 import { parseSessionKey, type SessionKey } from "../../model/session-key.ts";
 import type { ToolContext } from "../../model/tool.ts";
 import { readTrust } from "../../model/trust.ts";
 import { readWorker, type Worker } from "../../model/worker.ts";
+import { outsideAudience } from "../../turns/audience.ts";
 import { isByOthers } from "../../turns/setup.ts";
 import type { RelayRequest, Relays } from "../relays.ts";
 
@@ -57,6 +59,7 @@ export async function startFromTool(
     },
     metadata: { trigger: "agent", call: callKey, depth, contract },
     permissions: boundBy(delegable, isByOthers(items)),
+    ...present({ audience: outsideAudience(items) }),
     label: trust, // also for a relay that goes on after the session is gone
     idempotencyKey: `call:${callKey}`,
     ...budgetOf(budgetUsd, readWorker(stored?.worker)),

@@ -7,7 +7,7 @@ import { oncePerDatabase } from "./once.ts";
 import { type OperationTime, Refusal } from "./operation.ts";
 import { prepareRecorder } from "./record-changes.ts";
 import { required } from "./row.ts";
-import { type Decoded, json, number, optional, record, text } from "./wire.ts";
+import { type Decoded, json, list, number, optional, record, text } from "./wire.ts";
 
 /** The latest time a date can hold, for requests that do not expire. */
 export const NEVER_MS = 8_640_000_000_000_000;
@@ -20,6 +20,13 @@ export const requestCodec = record({
   expiresMs: number,
   notice: optional(deliveryCodec),
   replaces: optional(text),
+});
+
+/** What is sent once a person approves it. */
+export const heldCodec = record({
+  request: requestCodec,
+  deliveries: list(deliveryCodec),
+  refused: list(deliveryCodec),
 });
 
 type RequestInput = Decoded<typeof requestCodec>;

@@ -2,7 +2,7 @@ import type { Database } from "better-sqlite3";
 
 import type { TurnId } from "../../model/ids.ts";
 import { prepareAborts } from "./abort.ts";
-import { prepareRequests, requestCodec } from "./approval-requests.ts";
+import { prepareRequests, heldCodec } from "./approval-requests.ts";
 import { claimCodec, type ClaimRow, prepareClaims } from "./claim.ts";
 import { prepareCountUsage, usedCodec } from "./count-usage.ts";
 import { type Held, leaseCodec, prepareHeld } from "./held.ts";
@@ -44,9 +44,7 @@ const commitCodec = record({
   answer: optional(eventCodec),
   judge: number,
   deliveries: list(deliveryCodec),
-  held: optional(
-    record({ request: requestCodec, deliveries: list(deliveryCodec), refused: list(deliveryCodec) }),
-  ),
+  held: optional(heldCodec),
   timing: textOrNull,
   claim: optional(claimCodec),
 });

@@ -50,11 +50,12 @@ export const reportDelegation = operation(
       if (state === "cancelled" || delegation.reported_ms !== null)
         return { reported: false, claim: undefined };
       note.run(moment.nowMs, key);
-      shareTrust(session, caller, moment.nowMs);
       if (delegation.waits === 1) {
+        // The turn itself takes over the label of what it reads.
         waitingTurns.wakeIfTold(caller, delegation.caller_turn, moment);
         return { reported: true, claim: undefined };
       }
+      shareTrust(session, caller, moment.nowMs);
       if (message === undefined) return { reported: true, claim: undefined };
       const accepted = accept({ ...message, judge: 0 }, moment);
       if (accepted instanceof Refusal) return accepted;

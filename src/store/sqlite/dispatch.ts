@@ -306,9 +306,10 @@ function prepareAddLate(db: Database) {
   const adjustSession = prepareAdjustSession(db);
   const insertLate = db.prepare<[LateRow]>(
     `insert into event (id, at_ms, received_ms, channel, direction, sender, place, content, content_type, metadata,
-                        cause, depth, returned, principal, label)
+                        cause, depth, returned, principal, label, audience)
      select @id, @nowMs, @nowMs, channel, 'sent', @hook, place, @content, 'text',
-       json_object('late', json('true'), 'event', id, 'hook', @hook), seq, depth, returned, principal, label
+       json_object('late', json('true'), 'event', id, 'hook', @hook), seq, depth, returned, principal, label,
+       audience
      from event where seq = @event`,
   );
   const insertItem = db.prepare(INSERT_ITEM);
@@ -387,7 +388,8 @@ const prepareRecordDispatch = oncePerDatabase((db: Database) => {
       moment.nowMs,
     );
     changes.dispatch(Number(inserted.lastInsertRowid));
-    if (sender !== undefined) handOver.give(sender, input.delegation, { session: session.key, item }, moment);
+    if (sender === undefined) return;
+    handOver.give(sender, input.delegation, { event, session: session.key, item }, moment);
   };
 });
 

@@ -1,6 +1,6 @@
 /** As encode.ts, for relays. */
 import type { NewRelay, RelayChange, RelayStepChange } from "../store.ts";
-import { checkKey, encodeDelivery, encodeDispatch, encodeEvent, encodeJson } from "./encode.ts";
+import { checkKey, encodeDelivery, encodeDispatch, encodeEvent, encodeHeld, encodeJson } from "./encode.ts";
 import type { Input } from "./operations.ts";
 
 type StepInput = Input<"saveRelay">["steps"][number];
@@ -27,7 +27,18 @@ export function encodeRelayChange(
   id: string,
   change: RelayChange,
 ): Omit<Input<"saveRelay">, "version" | "claim"> {
-  const { state, record, detail, config, due = false, steps = [], deliveries = [], stop, tell } = change;
+  const {
+    state,
+    record,
+    detail,
+    config,
+    due = false,
+    steps = [],
+    deliveries = [],
+    held,
+    stop,
+    tell,
+  } = change;
   return {
     id,
     state,
@@ -37,6 +48,7 @@ export function encodeRelayChange(
     due: Number(due),
     steps: steps.map((step) => encodeStep(id, step)),
     deliveries: deliveries.map(encodeDelivery),
+    held: encodeHeld(held),
     stop: stop ?? null,
     tell:
       tell === undefined

@@ -17,6 +17,7 @@ import type {
   ApprovalAnswer,
   JournalEntry,
   KeptMember,
+  HeldAnswer,
   NewAnswer,
   NewApproval,
   NewDelivery,
@@ -48,6 +49,7 @@ type WorkerInput = NonNullable<DispatchInput["worker"]>;
 type QuotaInput = NonNullable<DispatchInput["quota"]>;
 type DelegationInput = NonNullable<DispatchInput["delegation"]>;
 type RequestInput = Input<"suspend">["requests"][number];
+type HeldInput = NonNullable<Input<"commitTurn">["held"]>;
 type EntryInput = Input<"journal">["entries"][number];
 type MessageInput = Input<"commitTurn">["messages"][number];
 type ToolCallInput = Input<"commitTurn">["toolCalls"][number];
@@ -69,6 +71,7 @@ export function encodeEvent(event: NewEvent): EventInput {
     payload: jsonText(event.payload),
     metadata: jsonText(event.metadata),
     principal: event.principal ?? null,
+    audience: event.audience ?? null,
     label: event.label === undefined ? null : canonicalJson(labelJson(event.label)),
     returns: event.returns === true ? 1 : 0,
   };
@@ -202,6 +205,16 @@ export function encodeRequest(given: NewApproval): RequestInput {
     expiresMs: expiresAtMs ?? NEVER_MS,
     replaces,
     notice: notice === undefined ? undefined : encodeDelivery(notice),
+  };
+}
+
+export function encodeHeld(held: HeldAnswer | undefined): HeldInput | undefined {
+  if (held === undefined) return undefined;
+  const { request, deliveries, refused } = held;
+  return {
+    request: encodeRequest(request),
+    deliveries: deliveries.map(encodeDelivery),
+    refused: refused.map(encodeDelivery),
   };
 }
 

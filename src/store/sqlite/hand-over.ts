@@ -1,11 +1,11 @@
 /**
- * What a message from an agent carries: the labels of the sender's session, and the delegation if the message is
- * delegated work.
+ * What a message from an agent carries: the labels of the sender's session, which the message and its receiver get, and
+ * the delegation if the message is delegated work.
  */
 import type { Database } from "better-sqlite3";
 
 import type { DelegationState } from "../store.ts";
-import { prepareShareTrust } from "./inherit-trust.ts";
+import { prepareLabelWords, prepareShareTrust } from "./inherit-trust.ts";
 import { oncePerDatabase } from "./once.ts";
 import { type OperationTime, Refusal } from "./operation.ts";
 import { LAST_RUN } from "./read-queue.ts";
@@ -51,6 +51,7 @@ export const prepareHandOver = oncePerDatabase((db: Database) => {
      from item i where i.key = @item
      returning key, state`,
   );
+  const labelWords = prepareLabelWords(db);
   const shareTrust = prepareShareTrust(db);
   const changes = prepareRecorder(db);
 
@@ -69,9 +70,10 @@ export const prepareHandOver = oncePerDatabase((db: Database) => {
     give(
       sender: SenderRow,
       delegation: DelegationInput | undefined,
-      { session, item }: { readonly session: number; readonly item: number },
+      { event, session, item }: Readonly<Record<"event" | "session" | "item", number>>,
       { nowMs, wake }: OperationTime,
     ): void {
+      labelWords(sender.key, event);
       shareTrust(sender.key, session, nowMs);
       if (delegation === undefined) return;
       const { id, ordinal, waits, deadlineMs, detail } = delegation;

@@ -26,6 +26,9 @@ const ADAPTERS_OF_AGENTS: ReadonlySet<string> = new Set([
   TEAM_ADAPTER,
 ]);
 
+/** What they write to each other nobody has heard, but the answers. */
+const UNHEARD_ADAPTERS = [...ADAPTERS_OF_AGENTS].filter((adapter) => adapter !== ANSWER_ADAPTER);
+
 const listed = (names: Iterable<string>): string => [...names].map((name) => `'${name}'`).join(", ");
 
 const PRINCIPAL = `coalesce(e.principal,
@@ -35,10 +38,12 @@ const PRINCIPAL = `coalesce(e.principal,
 const PARTNER = "iif(e.message is null, e.sender, (select c.sender from event c where c.seq = e.cause))";
 
 /** The audience of the event `e`. */
-const HEARD = `coalesce((
-  select iif(p.kind = 'dm' or (p.kind is null and p.place = ${PARTNER}), null,
+const HEARD = `coalesce(e.audience, (
+  select iif(p.kind = 'dm' or e.seq <= p.dm_until or (p.kind is null and p.place = ${PARTNER}), null,
              'room:' || p.channel || iif(p.account = '${DEFAULT_ACCOUNT}', '', '@' || p.account) || ':' || p.place)
   from place p where p.key = e.place and p.channel not in (${listed(OWNER_ADAPTERS)})), ${PRINCIPAL})`;
+
+const ADAPTER = "substr(e.id, 1, instr(e.id, ':') - 1)";
 
 const isPrivateToOthers = (label: string): string =>
   `exists (select 1 from json_each(${label}, '$.private') where coalesce(key, '${OWNER_PRINCIPAL}') <> @audience)`;
@@ -46,8 +51,9 @@ const isPrivateToOthers = (label: string): string =>
 /** Conditions on the event `e`; each holds if its parameter is null. */
 export const HEARING = `
   (@writtenBy is null or (e.direction = 'received' and ${PRINCIPAL} = @writtenBy
-    and substr(e.id, 1, instr(e.id, ':') - 1) not in (${listed(ADAPTERS_OF_AGENTS)})))
-  and (@audience is null or (${HEARD} = @audience and not ${isPrivateToOthers("e.label")}
+    and ${ADAPTER} not in (${listed(ADAPTERS_OF_AGENTS)})))
+  and (@audience is null or (${HEARD} = @audience and ${ADAPTER} not in (${listed(UNHEARD_ADAPTERS)})
+    and not ${isPrivateToOthers("e.label")}
     and not ${isPrivateToOthers("(select t.trust from turn t where t.key = e.message / 65536)")}))`;
 
 export interface HearingValues {

@@ -12,6 +12,7 @@ import {
   addedTrust,
   isUnlabelled,
   joinTrust,
+  labelJson,
   NO_TRUST,
   parseTrust,
   type Trust,
@@ -61,6 +62,18 @@ export const prepareShareTrust = oncePerDatabase((db: Database) => {
     const otherwise = { session: required(labelOf.get(from)) };
     origins.note(to, { was, is: joinTrust(was, added) }, { otherwise }, nowMs);
     changes.session(to, "configured");
+  };
+});
+
+/** Gives what a session's agent has written the label of the session. */
+export const prepareLabelWords = oncePerDatabase((db: Database) => {
+  const find = db
+    .prepare<[number], string | null>(`select settings -> '${TRUST_PATH}' from session where key = ?`)
+    .pluck();
+  const add = db.prepare("update event set label = json_patch(coalesce(label, '{}'), ?) where seq = ?");
+  return (from: number, event: number): void => {
+    const { outward: _, ...label } = toTrust(find.get(from) ?? null);
+    if (!isUnlabelled(label)) add.run(JSON.stringify(labelJson(label)), event);
   };
 });
 

@@ -47,6 +47,7 @@ export const EVENT_FIELDS = {
   metadata: jsonOrNull,
   principal: wordsOrNullOf<Principal>(),
   label: jsonOrNull,
+  audience: wordsOrNull,
   token: wordsOrNull,
 };
 
@@ -81,12 +82,13 @@ interface CauseRow {
   readonly depth: number;
   readonly returned: number;
   readonly principal: Principal | null;
+  readonly audience: string | null;
   readonly id: string;
   readonly channel: string;
   readonly sender: string | null;
 }
 
-const CAUSE = "select id, seq, depth, returned, principal, channel, sender from event";
+const CAUSE = "select id, seq, depth, returned, principal, audience, channel, sender from event";
 
 /** What is caused happens on the same authority, also if an older version stored the cause. */
 function principalOf(cause: CauseRow | undefined): Principal | null {
@@ -104,7 +106,10 @@ export function prepareInsertEvent(
     `insert into place (id, channel, account, place, topic, kind, name, parent, first_ms)
      values (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
-  const changePlace = db.prepare("update place set kind = ?, name = ?, parent = ? where key = ?");
+  const changePlace = db.prepare(
+    `update place set dm_until = iif(@opens, (select max(seq) from event), dm_until),
+       kind = @kind, name = @name, parent = @parent where key = @key`,
+  );
   const insert = db.prepare(insertInto("event", STORED_FIELDS));
   const changes = prepareRecorder(db);
 
@@ -123,6 +128,7 @@ export function prepareInsertEvent(
       place,
       message: answered?.message ?? null,
       principal: event.principal ?? principalOf(cause),
+      audience: event.audience ?? cause?.audience ?? null,
       cause: cause?.seq ?? null,
       depth: cause === undefined ? 0 : cause.depth + 1 - event.returns,
       returned: cause === undefined ? 0 : cause.returned + event.returns,
@@ -141,9 +147,14 @@ export function prepareInsertEvent(
     }
     const now = { kind: kind ?? known.kind, name: name ?? known.name, parent: around ?? known.parent };
     if (now.kind !== known.kind || now.name !== known.name || now.parent !== known.parent)
-      changePlace.run(now.kind, now.name, now.parent, known.key);
+      changePlace.run({ ...now, key: known.key, opens: Number(!isRoom(known.kind) && isRoom(now.kind)) });
     return known.key;
   }
+}
+
+/** While nobody has said so, a place is none: what was said there is shown to fewer. */
+function isRoom(kind: string | null): boolean {
+  return kind !== null && kind !== "dm";
 }
 
 type Place = EventInput["places"][number];

@@ -29,6 +29,7 @@ import {
 } from "./outbox.ts";
 import { offerPairing, removePairing } from "./pairings.ts";
 import { addPerson, changePerson, removePerson, takePeopleOver } from "./people.ts";
+import { takeFromPerson } from "./person-limits.ts";
 import { setProgress } from "./progress.ts";
 import { forgetWords, prune } from "./prune.ts";
 import { holdDispatches, noteJudged, recordHookRun } from "./record-hook-run.ts";
@@ -107,6 +108,7 @@ export const OPERATIONS = {
   changePerson,
   removePerson,
   takePeopleOver,
+  takeFromPerson,
   noteOutside,
   acceptEvents,
   setCursor,

@@ -7,14 +7,15 @@ import type { Database } from "better-sqlite3";
 import type { DeliveryId } from "../../model/ids.ts";
 import type { PersonLimits } from "../../model/person.ts";
 import { isPersonPolicy, overLimitNotice, type PersonPolicy } from "../../model/person-limits.ts";
-import { personIdOf } from "../../model/principal.ts";
+import { personIdOf, type Principal } from "../../model/principal.ts";
 import { createUlidSource, deriveUlid } from "../../model/ulid.ts";
+import type { PersonUse } from "../store.ts";
 import { deliveryCodec, prepareInsertDeliveries } from "./insert-delivery.ts";
 import type { Lane } from "./lane.ts";
-import type { OperationTime } from "./operation.ts";
+import { operation, type OperationTime } from "./operation.ts";
 import { prepareSpentBy } from "./read-costs.ts";
 import { required } from "./row.ts";
-import { type Decoded, number, optional, real, record } from "./wire.ts";
+import { type Decoded, number, optional, real, record, textOf } from "./wire.ts";
 
 export const quotaCodec = record({
   pending: number,
@@ -55,7 +56,7 @@ export function preparePersonLimits(db: Database) {
     )
     .pluck();
   const spentBy = prepareSpentBy(db);
-  const takeToken = prepareTakeToken(db);
+  const take = prepareTake(db);
   const notify = prepareNotify(db);
 
   return ({ event, lane, quota }: LimitedMessage, moment: OperationTime): PersonPolicy | undefined => {
@@ -75,12 +76,20 @@ export function preparePersonLimits(db: Database) {
   function reached(lane: string, quota: Quota, nowMs: number): PersonPolicy | undefined {
     if (required(countPending.get(lane, quota.pending)) >= quota.pending) return "person-pending";
     if (spentBy(lane, quota.dayMs) >= quota.usdPerDay) return "person-budget";
-    return takeToken(lane, quota.perMinute, nowMs) ? undefined : "person-rate";
+    const one = { lane, amount: 1, max: quota.perMinute, refillMs: MINUTE_MS };
+    return take(one, nowMs) ? undefined : "person-rate";
   }
 }
 
-/** A bucket with the messages of a minute, which fills in a minute. */
-function prepareTakeToken(db: Database): (lane: string, perMinute: number, nowMs: number) => boolean {
+interface Taking {
+  readonly lane: string;
+  readonly amount: number;
+  readonly max: number;
+  readonly refillMs: number;
+}
+
+/** A bucket, such as of the messages of a minute, which fills in a minute. */
+function prepareTake(db: Database): (taking: Taking, nowMs: number) => boolean {
   const find = db.prepare<[string], { left: number; at_ms: number }>(
     "select tokens as left, at_ms from person_rate where lane = ?",
   );
@@ -88,14 +97,29 @@ function prepareTakeToken(db: Database): (lane: string, perMinute: number, nowMs
     `insert into person_rate (lane, tokens, at_ms) values (?, ?, ?)
      on conflict (lane) do update set tokens = excluded.tokens, at_ms = excluded.at_ms`,
   );
-  return (lane, perMinute, nowMs) => {
-    const { left, at_ms: atMs } = find.get(lane) ?? { left: perMinute, at_ms: nowMs };
-    const filled = Math.min(perMinute, left + (perMinute * Math.max(0, nowMs - atMs)) / MINUTE_MS);
-    if (filled < 1) return false;
-    keep.run(lane, filled - 1, nowMs);
+  return ({ lane, amount, max, refillMs }, nowMs) => {
+    const { left, at_ms: atMs } = find.get(lane) ?? { left: max, at_ms: nowMs };
+    const filled = Math.min(max, left + (max * Math.max(0, nowMs - atMs)) / refillMs);
+    if (filled < amount) return false;
+    keep.run(lane, filled - amount, nowMs);
     return true;
   };
 }
+
+export const takeFromPerson = operation(
+  record({
+    principal: textOf<Principal>(),
+    what: textOf<PersonUse["what"]>(),
+    amount: real,
+    max: real,
+    refillMs: number,
+  }),
+  (db) => {
+    const take = prepareTake(db);
+    return ({ principal, what, ...taking }, { nowMs }): boolean =>
+      take({ lane: what === "messages" ? principal : `${principal} ${what}`, ...taking }, nowMs);
+  },
+);
 
 function prepareNotify(db: Database) {
   const isThere = db.prepare<[string], number>("select 1 from delivery where id = ?").pluck();

@@ -80,9 +80,9 @@ export function prepareReadApprovals(db: Database) {
     )
     .pluck();
   const countOpen = db
-    .prepare<[string | null, string], number>(
+    .prepare<[string | null, string | null], number>(
       `select count(*) from approval a indexed by approval_run join run r on r.key = a.run
-       where a.state = 'open' and r.lane is ? and r.turn_id <> ?`,
+       where a.state = 'open' and r.lane is ? and r.turn_id is not ?`,
     )
     .pluck();
   return {
@@ -103,8 +103,8 @@ export function prepareReadApprovals(db: Database) {
     openIn: (place: DeliveryTarget): Approval[] => findOpenIn.all(placeValues(place)).map(toApproval),
     toldBy: (place: DeliveryTarget, message: string): Approval | undefined =>
       maybe(findToldBy.get({ ...placeValues(place), message }), toApproval),
-    countOpen: (principal: Principal, besides: TurnId): number =>
-      required(countOpen.get(toLane(principal), besides)),
+    countOpen: (principal: Principal, besides?: TurnId): number =>
+      required(countOpen.get(toLane(principal), besides ?? null)),
     nextExpiryMs: (): number | undefined => nextExpiry.get(NEVER_MS) ?? undefined,
   };
 }

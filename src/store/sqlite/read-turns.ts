@@ -3,6 +3,7 @@ import type { Database } from "better-sqlite3";
 import type { AgentId, EventId, PersonaId, TurnId } from "../../model/ids.ts";
 import type { Json } from "../../model/json.ts";
 import type { Message, ToolCall } from "../../model/message.ts";
+import type { Principal } from "../../model/principal.ts";
 import type { SessionKey } from "../../model/session-key.ts";
 import type { Context, StoredTurn, TurnContent, TurnFacts } from "../store.ts";
 import { prepareAncestor } from "./ancestry.ts";
@@ -37,6 +38,8 @@ interface TurnRow {
   readonly started_ms: number;
   readonly completed_ms: number;
   readonly hash: string;
+  readonly principal: Principal | null;
+  readonly trust: string | null;
   readonly pruned_ms: number | null;
   readonly children: number;
 }
@@ -46,7 +49,8 @@ type Keyed<T> = T & { readonly turn: number };
 const TURN_COLUMNS = `t.key, t.id, p.id as parent, t.depth, t.type, t.status, s.label as session, t.agent, t.persona,
   t.role, t.profile, t.provider, t.model, t.input_tokens, t.output_tokens, t.cache_read_tokens,
   t.cache_write_tokens, t.reasoning_tokens, t.cost_usd, t.tool_calls, t.permissions, e.id as source, t.started_ms,
-  t.completed_ms, lower(hex(t.hash)) as hash, t.pruned_ms, (select count(*) from turn c where c.parent = t.key) as children`;
+  t.completed_ms, lower(hex(t.hash)) as hash, t.principal, t.trust, t.pruned_ms,
+  (select count(*) from turn c where c.parent = t.key) as children`;
 
 const TURN_TABLES = `join session s on s.key = t.session left join turn p on p.key = t.parent
   left join event e on e.seq = t.source`;
@@ -200,7 +204,7 @@ function toTurn(row: TurnRow): StoredTurn {
     startedAtMs: row.started_ms,
     completedAtMs: row.completed_ms,
     hash: row.hash,
-    ...defined({ prunedAtMs: row.pruned_ms }),
+    ...defined({ principal: row.principal, trust: parseJson(row.trust), prunedAtMs: row.pruned_ms }),
   };
 }
 

@@ -3,9 +3,10 @@ import type { Database } from "better-sqlite3";
 import type { RelayState } from "../store.ts";
 import { prepareAborts } from "./abort.ts";
 import { prepareAccept } from "./accept-event.ts";
+import { heldCodec, prepareRequests } from "./approval-requests.ts";
 import { claimCodec, type ClaimRow } from "./claim.ts";
 import { dispatchCodec } from "./dispatch.ts";
-import { prepareShareTrust } from "./inherit-trust.ts";
+import { prepareLabelWords, prepareShareTrust } from "./inherit-trust.ts";
 import { deliveryCodec, prepareInsertDeliveries } from "./insert-delivery.ts";
 import { eventCodec } from "./insert-event.ts";
 import { oncePerDatabase } from "./once.ts";
@@ -127,6 +128,7 @@ const changeCodec = record({
   due: number,
   steps: list(stepCodec),
   deliveries: list(deliveryCodec),
+  held: optional(heldCodec),
   stop: wordsOrNull,
   tell: optional(record({ event: eventCodec, dispatch: dispatchCodec })),
   claim: optional(claimCodec),
@@ -143,8 +145,8 @@ export const saveRelay = operation(changeCodec, (db) => {
   const saveSteps = prepareSaveSteps(db);
   const stopSteps = prepareStopSteps(db);
   const insertDeliveries = prepareInsertDeliveries(db);
+  const hold = prepareHold(db);
   const accept = prepareAccept(db);
-  const shareTrust = prepareShareWithCaller(db);
   const waitingTurns = prepareWaitingTurns(db);
   const changes = prepareRecorder(db);
 
@@ -160,12 +162,11 @@ export const saveRelay = operation(changeCodec, (db) => {
     if (stop !== null) stopSteps(key, stop, moment);
     insertDeliveries(deliveries, { turn: null, message: null }, moment.nowMs);
     if (deliveries.length > 0) moment.wake("outbox");
+    if (input.held !== undefined) hold(key, input.held, moment);
     const told = tell === undefined ? undefined : accept({ ...tell, judge: 0, claim: undefined }, moment);
     if (told instanceof Refusal) return told;
-    if (isFinal(state) && relay.ended_ms === null && relay.caller !== null) {
-      shareTrust(key, relay.caller, moment.nowMs);
+    if (isFinal(state) && relay.ended_ms === null && relay.caller !== null)
       waitingTurns.wakeIfTold(relay.caller, relay.caller_turn!, moment);
-    }
     changes.relay(key, state);
     if (input.due !== 0 || stop !== null) moment.wake("queue");
     return { version: required(readVersion.get(key)), claim }; // stopping steps may have changed it
@@ -275,7 +276,10 @@ const prepareRows = oncePerDatabase((db: Database) => {
     "update relay_step set state = 'ended', ended_ms = ? where relay = ? and step = ? and state = 'running'",
   );
   const findSession = db.prepare<[string], number>("select key from session where label = ?").pluck();
-  const sessionOf = db.prepare<[number], number>("select session from item where key = ?").pluck();
+  const findItem = db.prepare<[number], { session: number; event: number }>(
+    "select session, event from item where key = ?",
+  );
+  const labelWords = prepareLabelWords(db);
   const share = prepareShareTrust(db);
   return {
     keepConfig: ({ hash, json: text }: Decoded<typeof configCodec>): void =>
@@ -298,21 +302,32 @@ const prepareRows = oncePerDatabase((db: Database) => {
     endStep: (relay: number, step: number, atMs: number | null): void => void end.run(atMs, relay, step),
     shareTrust(from: string, item: number, nowMs: number): void {
       const key = findSession.get(from);
-      if (key !== undefined) share(key, required(sessionOf.get(item)), nowMs);
+      if (key === undefined) return;
+      const { session, event } = required(findItem.get(item));
+      labelWords(key, event);
+      share(key, session, nowMs);
     },
   };
 });
 
-/** The session that waits for a relay reads the results of its steps, and so takes over their labels. */
-function prepareShareWithCaller(db: Database): (relay: number, caller: number, nowMs: number) => void {
-  const find = db
-    .prepare<[number], number>(
-      "select distinct i.session from relay_step p join item i on i.key = p.item where p.relay = ?",
-    )
-    .pluck();
-  const share = prepareShareTrust(db);
-  return (relay, caller, nowMs) => {
-    for (const session of find.all(relay)) share(session, caller, nowMs);
+/** Asks on behalf of the last step whether what a relay says may be sent. */
+function prepareHold(db: Database) {
+  const findLast = db.prepare<[number], { key: number; run: number }>(
+    `select i.session as key, i.turn as run from relay_step p join item i on i.key = p.item
+     where p.relay = ? and i.turn is not null order by p.step desc limit 1`,
+  );
+  const requests = prepareRequests(db);
+  const insertDeliveries = prepareInsertDeliveries(db);
+  return (
+    relay: number,
+    { request, deliveries: approved, refused }: Decoded<typeof heldCodec>,
+    moment: OperationTime,
+  ): void => {
+    const asker = findLast.get(relay);
+    if (asker !== undefined)
+      return requests.hold(request, { message: null, approved, refused }, asker, moment);
+    insertDeliveries(refused, { turn: null, message: null }, moment.nowMs);
+    moment.wake("outbox");
   };
 }
 

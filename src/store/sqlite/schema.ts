@@ -46,7 +46,9 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 24, sql: heldAnswers() },
   { version: 25, sql: lanes() },
   { version: 26, sql: shares() },
-  { version: 27, sql: channels() },
+  { version: 27, sql: audiences() },
+  { version: 28, sql: placesOpened() },
+  { version: 29, sql: channels() },
 ];
 
 function ground(): string {
@@ -855,6 +857,20 @@ create table guest_day (
   unkept integer not null, -- of these, counted only
   primary key (day, guest)
 ) strict, without rowid;
+`;
+}
+
+/** Events without a place remember for whom they happened: see audience.ts of the model. */
+function audiences(): string {
+  return `
+alter table event add column audience text; -- null: its place and its principal say it
+`;
+}
+
+/** What was said in a place before others came in stays between two: see heard.ts. */
+function placesOpened(): string {
+  return `
+alter table place add column dm_until integer; -- the last event before it became a room
 `;
 }
 

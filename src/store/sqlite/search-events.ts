@@ -83,7 +83,8 @@ interface Doc {
 export function prepareSearchEvents(db: Database): (request: SearchRequest) => SearchHit[] {
   const readState = db.prepare<[], LedgerState>(
     `select (select position from progress where job = 'search') as indexed, coalesce((select max(seq) from event), 0) as last,
-            coalesce((select max(at_ms) from event), 0) as newestMs`,
+            coalesce(min((select max(at_ms) from event), (select received_ms from event order by seq desc limit 1)), 0)
+              as newestMs`,
   );
   const countTerm = db
     .prepare<[string], number>(
@@ -190,7 +191,8 @@ export function prepareUnsearched(db: Database): () => number {
   return () => required(read.get());
 }
 
-const DOC = `select e.seq, e.at_ms, substr(coalesce(e.content, m.content), 1, ${MAX_SEARCHED_CHARACTERS}) as text
+/** An event is as old as its platform says, and at least as old as its receipt: no time makes the others look old. */
+const DOC = `select e.seq, min(e.at_ms, e.received_ms) as at_ms, substr(coalesce(e.content, m.content), 1, ${MAX_SEARCHED_CHARACTERS}) as text
   from event e left join message m on m.key = e.message`;
 
 /** The index comes first, because it narrows the search most. */
@@ -290,7 +292,7 @@ function addTail(counts: TermCounts, tail: readonly Doc[]): number[] {
 /** Best first; among equals, newest first. */
 function rank(docs: readonly Doc[], wanted: Wanted, newestMs: number): Ranking[] {
   return docs
-    .map((doc) => ({ doc, score: relevance(doc.spaced, wanted, newestMs - doc.atMs) }))
+    .map((doc) => ({ doc, score: relevance(doc.spaced, wanted, Math.max(0, newestMs - doc.atMs)) }))
     .filter(({ score }) => score > 0)
     .toSorted((a, b) => b.score - a.score || b.doc.atMs - a.doc.atMs || b.doc.seq - a.doc.seq);
 }

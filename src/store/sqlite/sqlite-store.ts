@@ -347,14 +347,7 @@ export class SqliteStore implements Store {
           answer: turn.answer === undefined ? undefined : encode.encodeAnswer(turn.answer),
           judge: turn.judge === true ? 1 : 0,
           deliveries: deliveries.map(encode.encodeDelivery),
-          held:
-            turn.held === undefined
-              ? undefined
-              : {
-                  request: encode.encodeRequest(turn.held.request),
-                  deliveries: turn.held.deliveries.map(encode.encodeDelivery),
-                  refused: turn.held.refused.map(encode.encodeDelivery),
-                },
+          held: encode.encodeHeld(turn.held),
           timing: turn.timing === undefined ? null : JSON.stringify(turn.timing),
           claim: this.#claimRequest(turn.claimNext),
         };
@@ -599,6 +592,7 @@ export class SqliteStore implements Store {
       },
       remove: async (id, by) => this.#do("removePerson", { id, by }),
       takeOver: async (people) => this.#writer.call("takePeopleOver", { people: people.map(encodePerson) }),
+      take: async (use) => this.#writer.call("takeFromPerson", use),
     };
   }
 

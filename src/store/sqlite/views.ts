@@ -33,7 +33,7 @@ export const VIEWS: Readonly<Record<string, string>> = {
            e.payload as payload_json, e.attachments as attachments_json, e.received_ms as received_at,
            e.differing as differing_redeliveries, e.seq, e.pruned_ms as pruned_at,
            p.kind as place_kind, e.mentions_me, (select c.id from event c where c.seq = e.cause) as cause_id,
-           e.depth, e.principal, e.label as label_json, e.token
+           e.depth, e.principal, e.label as label_json, e.token, e.audience
     from event e left join place p on p.key = e.place left join message m on m.key = e.message`,
 
   attachments: `

@@ -1,10 +1,14 @@
 /** A team as read from its files at one moment. Nothing of this is stored anywhere else. */
+import { type Label, NO_LABEL } from "../../model/trust.ts";
 import type { Liveness } from "./liveness.ts";
 import type { MemberNote, ProjectNote } from "../markdown/read-note.ts";
 import type { FileProblem, TaskFile } from "../markdown/task.ts";
 
 /** The slug that makes a member the coordinator. */
 export const COORDINATOR = "chief-of-staff";
+
+/** What members write that other programs run: nobody records whose words it is. */
+export const OF_OTHER_PROGRAMS: Label = { ...NO_LABEL, untrusted: ["team"] };
 
 /** Of the name of a member. */
 export const MAX_NAME_LENGTH = 100;

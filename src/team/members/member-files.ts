@@ -2,12 +2,14 @@
 import { mkdir, realpath, stat } from "node:fs/promises";
 import { join, relative, sep } from "node:path";
 
+import type { Settings } from "../../config/settings.ts";
 import { expandPath } from "../../config/team-config.ts";
 import { codeOf, hasCode } from "../../model/error-code.ts";
 import { CortexError } from "../../model/errors.ts";
 import { type MemberNote, readNote } from "../markdown/read-note.ts";
 import { readTasks } from "../markdown/read-tasks.ts";
 import type { TaskFile } from "../markdown/task.ts";
+import { unfitForWork } from "../../personas/work-folder.ts";
 import type { TeamDirectory } from "../files/team-directory.ts";
 import type { TeamFolder } from "../files/team-folder.ts";
 import { COORDINATOR, notePathOf, projectPathOf, tasksPathOf } from "../files/team.ts";
@@ -48,6 +50,12 @@ export async function readProjects(
   return (await Promise.all(read)).flatMap(({ slug, text }) => (text === undefined ? [] : [{ slug, text }]));
 }
 
+interface ProjectPlace {
+  readonly team: TeamDirectory;
+  readonly home: string;
+  readonly settings: Pick<Settings, "config">;
+}
+
 type ProjectFolder =
   | { readonly kind: "found"; readonly path: string }
   | { readonly kind: "missing"; readonly why: string };
@@ -62,7 +70,7 @@ const CLOSED_FOLDERS: ReadonlySet<string> = new Set(["agents", "projects", "temp
  */
 export async function findProject(
   { slug, note }: Pick<MemberFiles, "slug" | "note">,
-  { team: { root, user }, home }: { readonly team: TeamDirectory; readonly home: string },
+  { team: { root, user }, home, settings }: ProjectPlace,
 ): Promise<ProjectFolder> {
   const workspace = join(home, "workspaces", slug);
   if (note.project === undefined)
@@ -73,11 +81,14 @@ export async function findProject(
   try {
     if (!(await stat(path)).isDirectory())
       return { kind: "missing", why: `the project ${path} is not a folder` };
-    const [first = ""] = relative(await realpath(root), await realpath(path)).split(sep, 1);
+    const real = await realpath(path);
+    const unfit = await unfitForWork(real, { home, agents: settings.config().agents, team: root });
+    const [first = ""] = relative(await realpath(root), real).split(sep, 1);
     if (first === "") return { kind: "found", path: await makeFolder(workspace) };
     if (CLOSED_FOLDERS.has(first))
       return { kind: "missing", why: `the project ${path} is inside the team directory` };
-    return { kind: "found", path };
+    if (unfit !== undefined) return { kind: "missing", why: `the project ${path} ${unfit}` };
+    return { kind: "found", path: real };
   } catch (error) {
     const isMissing = hasCode(error, "ENOENT", "ENOTDIR");
     const why = isMissing ? "does not exist" : `is not readable (${codeOf(error) ?? String(error)})`;

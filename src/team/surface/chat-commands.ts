@@ -1,5 +1,6 @@
 /** `!team …` or `/team …` in a chat: how it is parsed, what it does, and what it replies. */
 import { CortexError } from "../../model/errors.ts";
+import { type Caller, OWNER_CALLER, requireScope } from "../../model/scopes.ts";
 import type { Teamwork } from "../teamwork.ts";
 import type { Beat } from "../work/heart.ts";
 
@@ -70,7 +71,11 @@ function usage(problem: string): CortexError {
   return new CortexError("usage", shown, { hint: `Use one of these:\n${TEAM_USAGE}` });
 }
 
-export async function carryOutTeam(command: TeamCommand, team: Teamwork): Promise<string> {
+export async function carryOutTeam(
+  command: TeamCommand,
+  caller: Caller | undefined,
+  team: Teamwork,
+): Promise<string> {
   switch (command.kind) {
     case "list":
       return (await describing()).describeMembers(await team.status());
@@ -82,6 +87,7 @@ export async function carryOutTeam(command: TeamCommand, team: Teamwork): Promis
       return `${task.agent} has the task "${task.title}". It starts at its next heartbeat; \`!team tick ${task.agent}\` starts it now.`;
     }
     case "adopt": {
+      requireScope(caller ?? OWNER_CALLER, "approve"); // as over HTTP
       const { describeAdoption } = await import("../members/adopt-member.ts");
       return describeAdoption(await team.adopt(command.agent));
     }

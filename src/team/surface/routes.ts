@@ -31,7 +31,7 @@ export const teamRoutes = [
   route({
     method: "post",
     path: "/api/team/adopt",
-    needs: "send",
+    needs: "approve", // the tool asks for approval: a note can name any folder,
     summary: "Let Cortex run a member",
     body: schemas.TeamAdoptRequest,
     answers: { 200: schemas.TeamAdopted },

@@ -1,13 +1,16 @@
 /** The tools of a team: one for workers to flag a task, the others for the coordinator. */
 import { z } from "zod";
 
+import { confine } from "../../agents/tools/confine.ts";
+import { expandPath } from "../../config/team-config.ts";
 import type { Ports } from "../../feature/ports.ts";
 import { defineTool } from "../../model/define-tool.ts";
 import { CortexError } from "../../model/errors.ts";
 import { present } from "../../model/present.ts";
 import type { Tool, ToolContext, ToolResult } from "../../model/tool.ts";
+import { readTrust } from "../../model/trust.ts";
 import type { Teamwork } from "../teamwork.ts";
-import { MAX_NAME_LENGTH } from "../files/team.ts";
+import { MAX_NAME_LENGTH, OF_OTHER_PROGRAMS, type TeamMember } from "../files/team.ts";
 import { MAX_BODY_LENGTH, MAX_TITLE_LENGTH } from "../markdown/task.ts";
 import { FLAG_TOOL } from "../work/tool-names.ts";
 import { isByPerson, isOnTask, originOfTask } from "./turn-origin.ts";
@@ -150,11 +153,22 @@ function taskTools(ports: () => Ports, team: OpenTeam): Tool[] {
           .describe("Task file of another runner whose progress the task reports"),
       }),
       repeatable: false, // it would add a second task
+      async asksForOthers({ agent }, context) {
+        await checkPerson(context, ports());
+        const { memberOf } = await import("../members/dispatch-task.ts");
+        const { isManaged, slug } = memberOf(agent, await (await team()).status());
+        const { untrusted } = readTrust((await ports().store.sessions.get(context.session))?.settings ?? {});
+        // Such programs see the team's files anyway, and only they wrote them.
+        const isOfTeam = untrusted.every((author) => OF_OTHER_PROGRAMS.untrusted.includes(author));
+        return isManaged || isOfTeam ? undefined : FOREIGN_MEMBER(slug);
+      },
       async run(wish, context) {
         await checkPerson(context, ports());
         const { memberOf } = await import("../members/dispatch-task.ts");
         const opened = await team();
-        if (memberOf(wish.agent, await opened.status()).isCoordinator) throw ownTasks();
+        const member = memberOf(wish.agent, await opened.status());
+        if (member.isCoordinator) throw ownTasks();
+        if (wish.external !== undefined) await checkExternal(wish.external, member, opened, context);
         const origin = await originOfTask(context, ports());
         const { agent, title } = await opened.dispatch(present(wish), origin);
         return {
@@ -178,6 +192,21 @@ function taskTools(ports: () => Ports, team: OpenTeam): Tool[] {
       },
     }),
   ];
+}
+
+const FOREIGN_MEMBER = (slug: string): string =>
+  `another program runs ${slug}, without labels and without a sandbox`;
+
+/** The progress of a task tells whether the file exists and what it holds. Throws `path_forbidden`. */
+async function checkExternal(
+  path: string,
+  { note }: TeamMember,
+  { directory: { root, user } }: Teamwork,
+  context: ToolContext,
+): Promise<void> {
+  const project = expandPath(note.project ?? "", { user, from: root });
+  const roots = [context.workspace, ...context.roots];
+  await confine(expandPath(path, { user, from: project }), { ...context, workspace: project, roots }, "read");
 }
 
 function memberTools(ports: () => Ports, team: OpenTeam): Tool[] {

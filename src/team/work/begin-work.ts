@@ -94,8 +94,9 @@ async function wordsOfPrompt(
   member: MemberFiles,
   task: Task,
   state: MemberState,
-  { labels }: Pick<Workplace, "labels">,
+  place: Pick<Workplace, "labels" | "store" | "team">,
 ): Promise<TaskWords> {
+  const { labels } = place;
   const { notePath, tasksPath, note } = member;
   const { label, principals } = await labels.ofRest(tasksPath);
   const notes = await labels.ofFiles([notePath, ...note.projects.map((slug) => projectPathOf(slug))]);
@@ -103,7 +104,7 @@ async function wordsOfPrompt(
   const rest =
     principal === OWNER_PRINCIPAL ? undefined : { ...narrowingByDenied(label.denied), authority: "source" };
   return joinWords([
-    wordsOfTask(task, state),
+    await wordsOfTask(task, state, place),
     { label, principal, permissions: rest },
     { label: notes, principal: OWNER_PRINCIPAL, permissions: undefined },
   ]);

@@ -5,7 +5,7 @@ import { TEAM_ADAPTER } from "../../model/event.ts";
 import type { AgentId, DispatchId, ItemId, PersonaId } from "../../model/ids.ts";
 import { present } from "../../model/present.ts";
 import { OWNER_PRINCIPAL } from "../../model/principal.ts";
-import { isWithin, type Label, labelJson, NO_LABEL, OWNERS } from "../../model/trust.ts";
+import { isUnlabelled, isWithin, type Label, labelJson, NO_LABEL, OWNERS } from "../../model/trust.ts";
 import { agentFor } from "../../personas/lookup.ts";
 import { buildSessionKey, type SessionKey } from "../../model/session-key.ts";
 import type { Worker } from "../../model/worker.ts";
@@ -133,7 +133,7 @@ function workerOf(assignee: Assignee, root: string): TeamWorker {
     tools: isCoordinator ? [...COORDINATOR_TOOLS, FLAG_TOOL] : [FLAG_TOOL],
     ...(isCoordinator ? { role: "manager", coordinates: true } : {}),
     ...(duty === undefined ? {} : { duty }),
-    ...(isWithin(dutyLabel, OWNERS) ? {} : { dutyLabel: labelJson(dutyLabel) }),
+    ...(isUnlabelled(dutyLabel) ? {} : { dutyLabel: labelJson(dutyLabel) }),
   };
 }
 

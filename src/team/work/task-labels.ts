@@ -17,9 +17,10 @@ import {
   OWNERS,
   parseTrust,
 } from "../../model/trust.ts";
-import type { MemberState, TaskLabel } from "./member-state.ts";
+import { type MemberState, readMemberState, type TaskLabel } from "./member-state.ts";
 import type { Task } from "../markdown/task.ts";
 import { gistOf } from "../markdown/task-gist.ts";
+import type { Workplace } from "./workplace.ts";
 
 /** Whose words a task is made of, and on whose authority it is done. */
 export interface TaskWords {
@@ -63,13 +64,20 @@ export function withoutTaskLabel(state: MemberState, tasks: readonly Task[], don
   return { ...state, labels: labels.filter(({ gist }) => gist !== done) };
 }
 
-export function wordsOfTask(task: Task, { labels = [] }: MemberState): TaskWords {
+/** Also by what is known of other members: people move tasks between files, and rename members. */
+export async function wordsOfTask(
+  task: Task,
+  { labels = [] }: MemberState,
+  { store, team: { root } }: Pick<Workplace, "store" | "team">,
+): Promise<TaskWords> {
   const gist = gistOf(task);
   const lines = new Set(linesOf(task));
-  const found = labels.filter(
-    (each) => each.gist === gist || each.gist === ANY || each.lines.some((line) => lines.has(line)),
+  const members = await store.team.list(root);
+  const known = members.flatMap(({ state }) => readMemberState(state).labels ?? []);
+  const found = [...labels, ...known].filter(
+    (each) => each.gist === gist || each.lines.some((line) => lines.has(line)),
   );
-  return joinWords(found.map(toWords));
+  return joinWords([...labels.filter((each) => each.gist === ANY), ...found].map(toWords));
 }
 
 /** On the authority of the first who is not the owner; narrowed as the first narrowing says. */

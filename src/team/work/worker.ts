@@ -313,7 +313,7 @@ export class Workers implements AsyncDisposable {
     const before = findTask(member.tasks, work);
     const failures = (before === undefined ? undefined : troubleWith(before, state))?.failures ?? 0;
     const label = await labelOfWork(work, member.slug, this.#place);
-    const given = before === undefined ? undefined : wordsOfTask(before, state);
+    const given = before === undefined ? undefined : await wordsOfTask(before, state, this.#place);
     for (const path of [member.tasksPath, member.notePath])
       await this.#place.labels.addPart(path, label, { principal: given?.principal ?? OWNER_PRINCIPAL });
     const recorded = await recordEnd(member, { work, end, failures, timezone }, folder);
