@@ -4,8 +4,9 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 
 import type { Cortex } from "../src/runtime/cortex.ts";
-import { run } from "./support/here.ts";
+import { environmentOf } from "./support/cli.ts";
 import { openTestCortex, writeHome } from "./support/home.ts";
+import { runHere } from "./support/run-here.ts";
 import { SEED_TEAM, writeSeedTeam } from "./support/seed-team.ts";
 import { PATIENT } from "./support/server.ts";
 import { temporaryFolder } from "./support/temporary.ts";
@@ -16,16 +17,18 @@ const TASKS = "agents/billing-dev/tasks.md";
 
 function seedHome(settings = "") {
   const folder = temporaryFolder();
-  const home = folder.path;
-  const team = writeSeedTeam(home);
+  const user = folder.path;
+  const home = join(user, ".cortex");
+  const team = writeSeedTeam(user);
   const script = entry("^Cortex tick:", "billing-dev", plays([], "Implemented POST /webhooks/stripe."));
   writeHome(home, { cortex: { timezone: "UTC" }, script });
   writeFileSync(join(home, "config.yaml"), `team_dir: ~/cortex-team\n${settings}`);
   const open = (): Promise<Cortex> =>
-    openTestCortex({}, { home, environment: { PATH: process.env["PATH"], HOME: home } });
+    openTestCortex({}, { home, environment: { PATH: process.env["PATH"], HOME: user } });
   return {
-    home,
+    user,
     open,
+    run: (...args: string[]) => runHere({ ...environmentOf(home), HOME: user }, ["team", ...args]),
     read: (path: string): string => readFileSync(join(team, path), "utf8"),
     [Symbol.dispose]: () => folder[Symbol.dispose](),
   };
@@ -37,7 +40,7 @@ test(
   async () => {
     using seed = seedHome();
     const said = async (...args: string[]): Promise<string> => {
-      const { out, err } = await run(seed.home, ["team", ...args]);
+      const { out, err } = await seed.run(...args);
       return out + err;
     };
     const command = "cortex team adopt billing-dev";
@@ -77,13 +80,13 @@ test("with adopt: true the task of a literal team is done, and the coordinator w
 
 test("in a directory that cortex team init made, a note without runtime is Cortex's", LONG, async () => {
   using seed = seedHome();
-  expect((await run(seed.home, ["team", "init"])).out).toContain("cortex team adopt billing-dev");
-  expect((await run(seed.home, ["team", "list"])).out).toMatch(/^billing-dev .* by others /m);
+  expect((await seed.run("init")).out).toContain("cortex team adopt billing-dev");
+  expect((await seed.run("list")).out).toMatch(/^billing-dev .* by others /m);
 
-  const own = join(seed.home, "own-team");
-  expect((await run(seed.home, ["team", "init", "--team-dir", own])).out).not.toContain("team adopt");
+  const own = join(seed.user, "own-team");
+  expect((await seed.run("init", "--team-dir", own)).out).not.toContain("team adopt");
   mkdirSync(join(own, "agents/billing-dev"));
   for (const path of [TASKS, "agents/billing-dev/billing-dev.md"])
     writeFileSync(join(own, path), SEED_TEAM[path]!);
-  expect((await run(seed.home, ["team", "list"])).out).toMatch(/^billing-dev .* by cortex /m);
+  expect((await seed.run("list")).out).toMatch(/^billing-dev .* by cortex /m);
 });

@@ -82,6 +82,7 @@ const ALSO_OPENS: Readonly<Record<string, readonly string[]>> = {
   search: ["agents/tools"],
   doctor: ["agents/pi"],
   turns: ["agents/tools"],
+  team: ["agents/tools"], // paths that its tools are given stay inside the same folders
   delegation: ["agents/process", "agents/pi", "agents/offline"],
   relay: ["agents/process"],
   cli: ["channels/webhook"], // the demo sends one

@@ -45,7 +45,7 @@ export function fillDemoHome(
     workspace,
     hookFile: join(path, "hooks", `${HOOK}.ts`),
     teamFolder: join(path, "team"),
-    project: join(path, "shop"),
+    project: join(path, "workspaces", "shop"),
     secret: randomBytes(16).toString("hex"),
     environment: demoEnvironment(path, given.environment),
   };

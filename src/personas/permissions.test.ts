@@ -6,7 +6,7 @@ import type { AgentId, PersonaId } from "../model/ids.ts";
 import type { Json } from "../model/json.ts";
 import { allowsChannel, allowsHost, allowsTool, asksBefore, type Permissions } from "../model/permissions.ts";
 import { lookUp, type Setup } from "./lookup.ts";
-import { permissionsOf } from "./permissions.ts";
+import { deniedTools, narrowingByDenied, permissionsOf } from "./permissions.ts";
 
 type Given = Partial<Setup["persona"]["permissions"]> & { readonly agent?: readonly string[] };
 
@@ -150,3 +150,10 @@ function excess(below: Permissions, above: Permissions, names: readonly string[]
     ...(below.spendUsdPerDay > above.spendUsdPerDay ? ["money"] : []),
   ];
 }
+
+test("what a label denies is taken away, and nothing else", () => {
+  const narrowing = narrowingByDenied(["WebFetch"])!;
+  expect(deniedTools(narrowing as Json)).toEqual(["WebFetch"]);
+  const both = narrowingByDenied(["Bash", "!Read,Write"])!;
+  expect(deniedTools(both as Json)).toEqual(["Bash", "!Read,Write"]);
+});

@@ -77,7 +77,8 @@ export function deniedTools(narrowing: Json): readonly string[] {
 export function narrowingByDenied(denied: readonly string[]): { readonly tools: Json } | undefined {
   if (denied.length === 0) return undefined;
   const lists = denied.filter((entry) => entry.startsWith("!")).map((entry) => entry.slice(1).split(","));
-  return { tools: { allow: lists, deny: denied.filter((entry) => !entry.startsWith("!")) } };
+  const deny = denied.filter((entry) => !entry.startsWith("!"));
+  return { tools: lists.length === 0 ? { deny } : { allow: lists, deny } }; // an empty list allows nothing
 }
 
 const patterns = z.array(z.string());

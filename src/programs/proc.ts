@@ -1,5 +1,5 @@
 /** Reads processes from `/proc`. Where there is none, as on macOS, there are no processes. */
-import { closeSync, openSync, readdirSync, readlinkSync, readSync, statfsSync, statSync } from "node:fs";
+import { closeSync, openSync, readdirSync, readlinkSync, readSync, statfsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 
 const PROC = "/proc";
@@ -86,14 +86,10 @@ export function hasVariable(pid: number, beginning: string): boolean {
   return environment !== undefined && `\0${environment}`.includes(`\0${beginning}`);
 }
 
-/** Whether it runs as our user. */
-export function isOurs(pid: number): boolean {
-  return statSync(`${PROC}/${pid}`, { throwIfNoEntry: false })?.uid === process.geteuid?.();
-}
-
-/** The limit on file locks of the process, in digits. Undefined: it has none. */
-export function fileLocksOf(pid: number): string | undefined {
-  return /^Max file locks +\w+ +(\d+)/m.exec(readProc(pid, "limits") ?? "")?.[1];
+/** Whether the limit on file locks of the process, in digits, begins with these. A process without a limit has no digits. */
+export function hasFileLocks(pid: number, beginning: string): boolean {
+  const limit = /^Max file locks +\w+ +(\d+)/m.exec(readProc(pid, "limits") ?? "")?.[1];
+  return limit !== undefined && limit.startsWith(beginning);
 }
 
 /** The memory of processes, with each shared page counted once. The kernel looks at every page, outside our main thread. */

@@ -3,10 +3,8 @@
  *
  * A process belongs to a call if it is in the group or the session of the call's program, has the call's marker in its
  * environment or as a limit, or was started by a process that belongs to it. So `setsid`, `nohup`, a double fork and an
- * empty environment do not escape. A process that lowers the limit as well, all between two looks, no longer shows which
- * call it belongs to. It ends with the first call that began before it, unless it is known to belong to another.
- *
- * What remains: root can raise the limit, and a process can lower it to the marker of a call of another home.
+ * empty environment do not escape. A process does if it lowers the limit as well, all between two looks: then nothing tells
+ * it from a program of another Cortex, or of the user.
  *
  * Works on Linux; elsewhere, only process groups and the limits of the shell count.
  */
@@ -18,9 +16,8 @@ import type { ProgramWatch, ResourceLimits } from "../model/bounds.ts";
 import { hasCode } from "../model/error-code.ts";
 import { inSlices, type Sliced } from "../model/in-slices.ts";
 import {
-  fileLocksOf,
+  hasFileLocks,
   hasVariable,
-  isOurs,
   listPids,
   memoryOfFolders,
   ownMemory,
@@ -65,9 +62,7 @@ export class Supervisor {
   watch(supervised: Supervised): ProgramWatch {
     const programs = this.#programs.get(supervised.agent) ?? new Set();
     this.#programs.set(supervised.agent, programs);
-    const all = (): WatchedProgram[] =>
-      Array.from(this.#programs.values(), (each) => Array.from(each)).flat();
-    return new WatchedProgram(this.#home, supervised, { programs, all });
+    return new WatchedProgram(markerOf(this.#home), supervised, programs);
   }
 
   /** Kills what programs of an earlier Cortex on this home have left behind. Call it before any program starts. */
@@ -113,31 +108,15 @@ function* findMarked(home: string): Sliced<number[]> {
 
 /** By a marker that begins with this. */
 function isMarked(pid: number, beginning: string): boolean {
-  return (
-    hasVariable(pid, `${CALL_VARIABLE}=${beginning}`) || fileLocksOf(pid)?.startsWith(beginning) === true
-  );
-}
-
-/** Whether this is the marker of a call of another home, which only its Cortex knows. */
-function isForeign(limit: string, home: string): boolean {
-  return limit.length === home.length + MARKER_DIGITS && limit.startsWith("1") && !limit.startsWith(home);
-}
-
-/** The programs that run now. */
-interface Running {
-  /** Of the same agent. */
-  readonly programs: Set<WatchedProgram>;
-  /** Of all agents. */
-  readonly all: () => readonly WatchedProgram[];
+  return hasVariable(pid, `${CALL_VARIABLE}=${beginning}`) || hasFileLocks(pid, beginning);
 }
 
 class WatchedProgram implements ProgramWatch {
   readonly environment: Readonly<Record<string, string>>;
   readonly exceeded: Promise<string>;
   readonly #supervised: Supervised;
-  readonly #programs: Running["programs"];
-  readonly #all: Running["all"];
-  readonly #home: string;
+  /** All programs of the agent that run now. */
+  readonly #programs: Set<WatchedProgram>;
   readonly #marker: string;
   readonly #exceed: (what: string) => void;
   /** Processes that ran before the program started. One that ends is removed: its id may be used again. */
@@ -148,14 +127,11 @@ class WatchedProgram implements ProgramWatch {
   #use: Use = { bytes: 0, processes: 0 };
   #hasEnded = false;
 
-  constructor(home: string, supervised: Supervised, { programs, all }: Running) {
-    this.#home = home;
-    this.#marker = markerOf(home);
-    this.environment = { [CALL_VARIABLE]: this.#marker };
+  constructor(marker: string, supervised: Supervised, programs: Set<WatchedProgram>) {
+    this.#marker = marker;
+    this.environment = { [CALL_VARIABLE]: marker };
     this.#supervised = supervised;
     this.#programs = programs;
-    this.#all = all;
-    programs.add(this); // its marker may be seen before it is known to have started
     const { promise, resolve } = Promise.withResolvers<string>();
     this.exceeded = promise;
     this.#exceed = resolve;
@@ -163,6 +139,7 @@ class WatchedProgram implements ProgramWatch {
 
   begin(leader: number): void {
     this.#leader = leader;
+    this.#programs.add(this);
     this.#lookIn(FIRST_LOOK_MS);
   }
 
@@ -173,7 +150,7 @@ class WatchedProgram implements ProgramWatch {
   async end(graceMs: number): Promise<void> {
     this.#hasEnded = true;
     clearTimeout(this.#timer);
-    if (this.#leader === 0) return void this.#programs.delete(this); // it has not started
+    if (this.#leader === 0) return; // it has not started
     const strays = await this.#strays();
     if (strays.length > 0 && graceMs > 0) {
       for (const pid of strays) signal(pid, "SIGTERM");
@@ -207,26 +184,16 @@ class WatchedProgram implements ProgramWatch {
     return members;
   }
 
-  #isMember(state: ProcessState, found: ReadonlyMap<number, ProcessState>): boolean {
-    return this.#owns(state) || found.has(state.parent) || this.#hasEscaped(state);
-  }
-
-  #owns({ pid, group, session, began }: ProcessState): boolean {
+  #isMember(
+    { pid, parent, group, session, began }: ProcessState,
+    found: ReadonlyMap<number, ProcessState>,
+  ): boolean {
     return (
       group === this.#leader ||
       session === this.#leader ||
       this.#members.get(pid)?.began === began ||
+      found.has(parent) ||
       isMarked(pid, this.#marker)
-    );
-  }
-
-  /** Only programs of calls have a limit on file locks, unless we have one ourselves. They can lower it, not remove it. */
-  #hasEscaped(state: ProcessState): boolean {
-    const limit = fileLocksOf(state.pid);
-    if (limit === undefined || limit === fileLocksOf(process.pid)) return false;
-    if (isForeign(limit, this.#home) || !isOurs(state.pid)) return false;
-    return !this.#all().some(
-      (other) => other !== this && (other.#owns(state) || other.#members.has(state.parent)),
     );
   }
 
