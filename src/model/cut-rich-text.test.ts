@@ -133,10 +133,9 @@ describe("for every text", () => {
 
   test("graphemes stay whole", () => {
     check((rich, maxLength) => {
+      const pieces = new Set([...cutRichText(rich, plain(maxLength))].flatMap(({ text }) => graphemes(text)));
       const whole = graphemes(rich.text).filter((grapheme) => grapheme.length < maxLength / 4);
-      const pieces = [...cutRichText(rich, plain(maxLength))].flatMap(({ text }) => graphemes(text));
-      const missing = new Set(whole).difference(new Set(pieces));
-      expect([...missing]).toEqual([]);
+      expect(whole.filter((grapheme) => !pieces.has(grapheme))).toEqual([]);
     });
   });
 

@@ -10,7 +10,7 @@ export interface MessageFormat {
   /** No message has a longer text, in UTF-16 units. */
   readonly maxLength: number;
   /** A longer text makes a fuller message, with few exceptions. Any character fits alone. */
-  render(piece: RichText): Message;
+  readonly render: (piece: RichText) => Message;
 }
 
 interface Message {

@@ -8,7 +8,7 @@
 import type { Sliced } from "./in-slices.ts";
 import { type MarkdownToken, parseMessageBlocks } from "./markdown.ts";
 import type { RichText } from "./rich-text.ts";
-import { RichTextBuilder } from "./rich-text-builder.ts";
+import { type OpenRange, RichTextBuilder } from "./rich-text-builder.ts";
 import { writeInline } from "./rich-text-inline.ts";
 import { type Alignment, layoutTable } from "./rich-text-table.ts";
 
@@ -90,8 +90,6 @@ type Container =
   | { readonly kind: "quote" }
   | { readonly kind: "item"; readonly line: number; sign: string; isMarked: boolean };
 
-type Range = ReturnType<RichTextBuilder["open"]>;
-
 const EMPTY = /^[\s>]*$/;
 /** A line with the signs of items and nothing else. */
 const SIGNS = /^[\s>]*(?:[-*+]|\d+[.)])[\s>*+\-\d.)]*$/;
@@ -100,9 +98,9 @@ const RULE = "─".repeat(12);
 class BlockWriter {
   readonly #out = new RichTextBuilder();
   readonly #containers: Container[] = [];
-  #quote: Range;
+  #quote: OpenRange | undefined;
   /** Of code that goes on in the next window. */
-  #pre: Range;
+  #pre: OpenRange | undefined;
   #lines: readonly string[] = [];
   /** The first line that is not written. */
   #line = 0;
@@ -133,12 +131,11 @@ class BlockWriter {
           break;
         case "hr":
           this.#begin(line);
-          this.#out.add(this.#indent() + RULE);
+          this.#out.add(RULE);
           break;
         case "math":
           this.#begin(line);
-          this.#out.add(this.#indent());
-          this.#out.add(token.content.replaceAll("\n", this.#newLine()));
+          this.#out.add(token.content.replaceAll("\n", `\n${this.#indent()}`));
           break;
         case "table_open":
           this.#beginLine(line);
@@ -174,13 +171,11 @@ class BlockWriter {
     const isTask = box !== undefined && item?.kind === "item" && !item.isMarked;
     if (isTask) item.sign = check === " " ? "☐ " : "☑ ";
     this.#begin(line);
-    this.#out.add(this.#indent());
-    writeInline(isTask ? content.slice(box.length) : content, this.#out, this.#newLine());
+    writeInline(isTask ? content.slice(box.length) : content, this.#out, `\n${this.#indent()}`);
   }
 
   #heading(line: number, content: string, level: number): void {
     this.#begin(line);
-    this.#out.add(this.#indent());
     const heading = this.#out.open({ kind: "heading", level });
     writeInline(content, this.#out, " ");
     this.#out.close(heading);
@@ -206,25 +201,29 @@ class BlockWriter {
     const item = this.#containers.at(-1);
     if (item?.kind === "item" && !item.isMarked && SIGNS.test(this.#lines[item.line]!)) {
       this.#begin(item.line);
-      this.#out.add(this.#indent());
       this.#line = item.line + 1;
     }
     this.#containers.pop();
     if (this.#containers.length === 0) this.#endQuote();
   }
 
-  /** Begins a block that has indents. */
+  /** Begins a block with the indent of its items. */
   #begin(line: number): void {
+    this.#separateFrom(line);
+    this.#out.add(this.#indent());
+  }
+
+  /** Begins a block without an indent. Signs before it get a line of their own. */
+  #beginLine(line: number): void {
+    this.#separateFrom(line);
+    if (this.#containers.some((each) => each.kind === "item" && !each.isMarked))
+      this.#out.add(`${this.#indent().trimEnd()}\n`);
+  }
+
+  #separateFrom(line: number): void {
     this.#skipTo(line);
     this.#separate();
     if (this.#containers[0]?.kind === "quote") this.#quote ??= this.#out.open({ kind: "quote" });
-  }
-
-  /** Begins a block that has none: the signs before it get their own line. */
-  #beginLine(line: number): void {
-    this.#begin(line);
-    if (this.#containers.some((each) => each.kind === "item" && !each.isMarked))
-      this.#out.add(`${this.#indent()}\n`);
   }
 
   #endQuote(): void {
@@ -248,10 +247,6 @@ class BlockWriter {
   #separate(): void {
     if (!this.#out.isEmpty) this.#out.add(this.#isAfterEmptyLine ? "\n\n" : "\n");
     this.#isAfterEmptyLine = false;
-  }
-
-  #newLine(): string {
-    return `\n${this.#indent()}`;
   }
 
   /** The first call in an item returns its sign, later calls as many spaces. A quote is a range only outside of lists. */

@@ -1,6 +1,6 @@
 import type { Format, RichText, RichTextRange } from "./rich-text.ts";
 
-type OpenRange = Format & { readonly from: number; to: number };
+export type OpenRange = Format & { readonly from: number; to: number };
 
 /** Rich text, written from its beginning to its end. */
 export class RichTextBuilder {

@@ -1,71 +1,55 @@
 import { type MarkdownToken, parseMessageInline } from "./markdown.ts";
 import { isAddress, MAX_URL_LENGTH } from "./rich-text.ts";
-import type { RichTextBuilder } from "./rich-text-builder.ts";
+import type { OpenRange, RichTextBuilder } from "./rich-text-builder.ts";
 
-const KINDS = { strong: "bold", em: "italic", s: "strike" } as const;
+const KINDS: Readonly<Record<string, "bold" | "italic" | "strike" | "code">> = {
+  strong: "bold",
+  em: "italic",
+  s: "strike",
+  code: "code",
+};
 /** The one tag that models write where Markdown has nothing: in tables. */
 const LINE_BREAK = /<br *\/?>/i;
 
 /** Writes emphasis, code, links and images of one block. Line breaks are kept: models mean them. */
 export function writeInline(markdown: string, out: RichTextBuilder, newLine: string): void {
-  const open: ReturnType<RichTextBuilder["open"]>[] = [];
+  const open: (OpenRange | undefined)[] = [];
   let label = "";
+  let link: MarkdownToken | undefined;
   function add(text: string): void {
     label += text;
     out.add(text);
   }
   function openLink(token: MarkdownToken): void {
-    label = "";
-    open.push(out.open({ kind: "link", url: linkUrl(addressOf(token)) ?? "" }));
+    const range = out.open({ kind: "link", url: linkUrl(addressOf(token)) ?? "" });
+    open.push(range);
+    if (range !== undefined) [link, label] = [token, ""];
   }
-  function closeLink(token: MarkdownToken): void {
+  function closeLink(): void {
     const range = open.pop();
-    if (range?.kind !== "link") return; // an image in a link
-    const address = addressOf(token).replace(/^mailto:/, "");
+    if (range?.kind !== "link" || link === undefined) return; // an image in a link
+    const address = addressOf(link).replace(/^mailto:/, "");
     if (label.trim() === "") add(address);
     const deceives = label.includes("://") && !isAddress(label, range.url);
     if (range.url !== "" && !deceives) return out.close(range);
     out.drop(range);
-    if (token.info !== "auto" && label !== address && address !== "") add(` (${address})`);
+    if (link.info !== "auto" && label !== address && address !== "") add(` (${address})`);
   }
 
-  let link: MarkdownToken | undefined;
   for (const token of parseMessageInline(markdown)) {
-    switch (token.type) {
-      case "softbreak":
-      case "hardbreak":
-        add(newLine);
-        break;
-      case "code_inline": {
-        const code = out.open({ kind: "code" });
-        add(token.content);
-        out.close(code);
-        break;
-      }
-      case "image":
-        openLink(token);
-        add(altOf(token));
-        closeLink(token);
-        break;
-      case "link_open":
-        link = token;
-        openLink(token);
-        break;
-      case "link_close":
-        if (link !== undefined) closeLink(link);
-        break;
-      case "strong_open":
-      case "em_open":
-      case "s_open":
-        open.push(out.open({ kind: KINDS[token.tag as keyof typeof KINDS] }));
-        break;
-      case "strong_close":
-      case "em_close":
-      case "s_close":
-        out.close(open.pop());
-        break;
-      default:
-        add(token.content.split(LINE_BREAK).join(newLine));
+    const kind = KINDS[token.tag];
+    if (token.type === "link_open") openLink(token);
+    else if (token.type === "link_close") closeLink();
+    else if (token.type === "image") {
+      openLink(token);
+      add(altOf(token));
+      closeLink();
+    } else if (token.type === "softbreak" || token.type === "hardbreak") add(newLine);
+    else if (kind === undefined) add(token.content.split(LINE_BREAK).join(newLine));
+    else {
+      if (token.nesting >= 0) open.push(out.open({ kind }));
+      add(token.content);
+      if (token.nesting <= 0) out.close(open.pop());
     }
   }
 }

@@ -18,25 +18,23 @@ export type RichTextRange = Format & { readonly from: number; readonly to: numbe
 export type Format =
   | { readonly kind: "bold" | "italic" | "strike" | "code" | "quote" }
   | { readonly kind: "heading"; readonly level: number }
-  /** Whole lines, without the last line end, and without ranges inside. */
+  /** Whole lines, without the last line end and without ranges inside. */
   | { readonly kind: "pre"; readonly language: string }
-  /** By http or https, at most `MAX_URL_LENGTH` long. */
+  /** By http or https, at most `MAX_URL_LENGTH` long, and in a form that all platforms take. */
   | { readonly kind: "link"; readonly url: string };
+
+export type LinkRange = Extract<RichTextRange, { kind: "link" }>;
 
 /** A longer address is shown as text, which can be cut. */
 export const MAX_URL_LENGTH = 1_000;
 
 export function sliceRichText({ text, ranges }: RichText, from: number, to: number): RichText {
-  return {
-    text: text.slice(from, to),
-    ranges: ranges
-      .filter((range) => range.from < to && range.to > from)
-      .map((range) => ({
-        ...range,
-        from: Math.max(range.from, from) - from,
-        to: Math.min(range.to, to) - from,
-      })),
-  };
+  const slices: RichTextRange[] = [];
+  for (const range of ranges) {
+    if (range.from >= to || range.to <= from) continue;
+    slices.push({ ...range, from: Math.max(range.from - from, 0), to: Math.min(range.to, to) - from });
+  }
+  return { text: text.slice(from, to), ranges: slices };
 }
 
 /** Without what platforms strip from messages themselves: whitespace around it, except the indent of code. */

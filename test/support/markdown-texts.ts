@@ -86,6 +86,8 @@ const LINKS = [
 ];
 const MATH = ["$a_1*b_2*c$", "\\(x_*\\)", "$$y_i^*$$", "costs $5 and $6"];
 
+const SIGNS = "* _ ~ ` | [ ] ( ) < > # - + ! \\ 1 . @ : & $".split(" ").concat(" ", "\n");
+
 const atom = fc.oneof(
   { weight: 6, arbitrary: fc.constantFrom(...WORDS) },
   { weight: 3, arbitrary: fc.constantFrom(...FORGED) },
@@ -93,14 +95,14 @@ const atom = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom(...MATH) },
   {
     weight: 1,
-    arbitrary: fc.string({ unit: fc.constantFrom(..."*_~`|[]()<>#-+!\\ 1.@:&$\n"), maxLength: 12 }),
+    arbitrary: fc.string({ unit: fc.constantFrom(...SIGNS), maxLength: 12 }),
   },
   { weight: 1, arbitrary: fc.string({ unit: "grapheme", maxLength: 10 }) },
 );
 
 const { inline } = fc.letrec<{ inline: string; styled: string }>((tie) => ({
   styled: fc.oneof(
-    { depthSize: "small" },
+    { maxDepth: 4, depthSize: "small" },
     atom,
     fc
       .tuple(fc.constantFrom("*", "_", "**", "__", "~~", "***", "`", "``"), tie("inline"))
@@ -109,7 +111,7 @@ const { inline } = fc.letrec<{ inline: string; styled: string }>((tie) => ({
   inline: fc
     .array(fc.tuple(tie("styled"), fc.constantFrom(" ", " ", " ", "", "\n", "  \n")), {
       minLength: 1,
-      maxLength: 6,
+      maxLength: 4,
     })
     .map((parts) => parts.flat().join("").trimEnd()),
 }));
@@ -119,13 +121,13 @@ const cell = line.map((text) => text.replaceAll("|", "\\|"));
 
 const { block } = fc.letrec<{ block: string; blocks: string }>((tie) => ({
   block: fc.oneof(
-    { depthSize: "small", withCrossShrink: true },
+    { maxDepth: 4, depthSize: "small", withCrossShrink: true },
     inline,
     fc.tuple(fc.integer({ min: 1, max: 6 }), line).map(([level, text]) => `${"#".repeat(level)} ${text}`),
     fc
       .tuple(
         fc.constantFrom("- ", "* ", "1. ", "7) ", "- [ ] ", "- [x] "),
-        fc.array(tie("blocks"), { minLength: 1, maxLength: 3 }),
+        fc.array(tie("blocks"), { minLength: 1, maxLength: 2 }),
       )
       .map(([sign, items]) =>
         items.map((item) => sign + item.replaceAll("\n", `\n${" ".repeat(sign.length)}`)).join("\n"),
@@ -155,7 +157,7 @@ const { block } = fc.letrec<{ block: string; blocks: string }>((tie) => ({
   blocks: fc
     .array(fc.tuple(tie("block"), fc.constantFrom("\n", "\n\n", "\n\n", "\r\n\r\n")), {
       minLength: 1,
-      maxLength: 3,
+      maxLength: 2,
     })
     .map((parts) => parts.flat().join("").trimEnd()),
 }));
@@ -166,5 +168,5 @@ export const markdownTexts: fc.Arbitrary<string> = fc
 
 /** Long enough to be cut. */
 export const longMarkdownTexts: fc.Arbitrary<string> = fc
-  .tuple(markdownTexts, fc.integer({ min: 1, max: 10 }))
+  .tuple(markdownTexts, fc.integer({ min: 1, max: 5 }))
   .map(([text, times]) => `${text}\n\n`.repeat(times));

@@ -8,6 +8,7 @@
 import type { MessageFormat } from "../../model/cut-rich-text.ts";
 import {
   isAddress,
+  type LinkRange,
   MAX_URL_LENGTH,
   type RichText,
   type RichTextRange,
@@ -20,15 +21,12 @@ const MAX_CODE_POINTS = 2_000;
 
 export const discordFormat: MessageFormat = {
   maxLength: 2 * MAX_CODE_POINTS,
-  render(piece) {
+  render: (piece) => {
     const wire = render(piece);
-    return { wire, fill: countCodePoints(wire) / MAX_CODE_POINTS };
+    const pairs = wire.match(/[\uD800-\uDBFF][\uDC00-\uDFFF]/g)?.length ?? 0;
+    return { wire, fill: (wire.length - pairs) / MAX_CODE_POINTS };
   },
 };
-
-function countCodePoints(text: string): number {
-  return text.length - (text.match(/[\uD800-\uDBFF][\uDC00-\uDFFF]/g)?.length ?? 0);
-}
 
 function render(piece: RichText): string {
   let message = "";
@@ -58,26 +56,19 @@ function render(piece: RichText): string {
   return message;
 }
 
-/** Zero-width space. */
+/** A zero-width space. */
 const SEPARATOR = "\u200B";
 
+/** Without what would end it, or would end the label of a link before it. */
 function renderCode(code: string, language: string): string {
   const name = /^[\w+.-]+$/.test(language) ? language : "";
-  return `\`\`\`${name}\n${code.replaceAll(/``(?=`)/g, `\`\`${SEPARATOR}`)}\n\`\`\``;
+  const safe = code
+    .replaceAll(/``(?=`)/g, `\`\`${SEPARATOR}`)
+    .replace(ENDS_LABEL, (head) => head.replaceAll("](", `]${SEPARATOR}(`));
+  return `\`\`\`${name}\n${safe}\n\`\`\``;
 }
 
-/** What opens and closes formatting. Two are the same if their keys are. */
-interface Signs {
-  readonly key: unknown;
-  readonly open: string;
-  readonly close: string;
-  /** Between them, nothing is markup. */
-  readonly isRaw?: true;
-}
-
-const BOLD: Signs = { key: "bold", open: "**", close: "**" };
-const ITALIC: Signs = { key: "italic", open: "_", close: "_" };
-const STRIKE: Signs = { key: "strike", open: "~~", close: "~~" };
+const ENDS_LABEL = /^[^[]*\]\(/;
 
 /** Whole lines with the same formatting, between two line ends. */
 function renderLines(text: string, ranges: readonly RichTextRange[]): string {
@@ -91,142 +82,131 @@ function renderLine(runs: readonly Run[]): string {
   const isQuote = runs.some(({ ranges }) => hasKind(ranges, "quote"));
   const heading = line[0]?.ranges.find((range) => range.kind === "heading");
   const isHeading = !isQuote && heading !== undefined && heading.level <= 3;
-  const links = linksOf(line);
-  const out = new LineWriter();
-  for (const { text, ranges } of line) {
-    const words = text.trim();
-    const indent = words === "" ? text.length : text.indexOf(words);
-    out.addSpace(text.slice(0, indent));
-    if (words === "") continue;
-    out.addWords(words, signsOf(words, { ranges, links, isHeading }));
-    out.addSpace(text.slice(indent + words.length));
+  const writer = new LineWriter();
+  let link: Signs | undefined;
+  for (const [at, { text, ranges }] of line.entries()) {
+    const range = ranges.find((each) => each.kind === "link");
+    if (link?.key !== range) link = range === undefined ? undefined : linkSigns(range, line, at);
+    const signs = link === undefined ? [] : [link];
+    const code = hasKind(ranges, "code") ? codeSigns(text) : undefined;
+    // Code and addresses are not emphasized: signs in them could end that.
+    if (code !== undefined && link?.isRaw !== true) signs.push(code);
+    else if (link?.isRaw !== true) {
+      if (hasKind(ranges, "bold") || (hasKind(ranges, "heading") && !isHeading)) signs.push(BOLD);
+      if (hasKind(ranges, "italic")) signs.push(ITALIC);
+      if (hasKind(ranges, "strike")) signs.push(STRIKE);
+    }
+    writer.add(text, signs);
   }
   const prefix = isQuote ? "> " : isHeading ? `${"#".repeat(heading.level)} ` : "";
-  return prefix + out.finish();
+  return prefix + writer.finish();
 }
 
 function hasKind(ranges: readonly RichTextRange[], kind: RichTextRange["kind"]): boolean {
   return ranges.some((range) => range.kind === kind);
 }
 
-interface Formats {
-  readonly ranges: readonly RichTextRange[];
-  readonly links: ReadonlyMap<RichTextRange, Signs>;
-  readonly isHeading: boolean;
+/** What opens and closes formatting. Two are the same if their keys are. */
+interface Signs {
+  readonly key: unknown;
+  readonly open: string;
+  readonly close: string;
+  /** Nothing in between is markup. */
+  readonly isRaw?: true;
 }
 
-/** From the outside in. Code and addresses are not emphasized: signs in them could end that. */
-function signsOf(words: string, { ranges, links, isHeading }: Formats): readonly Signs[] {
-  const link = ranges.map((range) => links.get(range)).find((signs) => signs !== undefined);
-  const signs = link === undefined ? [] : [link];
-  if (link?.isRaw === true) return signs;
-  const code = hasKind(ranges, "code") ? codeSigns(words) : undefined;
-  if (code !== undefined) return [...signs, code];
-  if (hasKind(ranges, "bold") || (hasKind(ranges, "heading") && !isHeading)) signs.push(BOLD);
-  if (hasKind(ranges, "italic")) signs.push(ITALIC);
-  if (hasKind(ranges, "strike")) signs.push(STRIKE);
-  return signs;
-}
+const BOLD: Signs = { key: "bold", open: "**", close: "**" };
+const ITALIC: Signs = { key: "italic", open: "_", close: "_" };
+const STRIKE: Signs = { key: "strike", open: "~~", close: "~~" };
 
-/** Undefined: Discord has none for this code. Three backticks would open a block. */
+/** Undefined: it is shown as text. Three backticks would open a block. */
 function codeSigns(code: string): Signs | undefined {
-  if (!code.includes("`")) return { key: code, open: "`", close: "`", isRaw: true };
-  return code.includes("``") ? undefined : { key: code, open: "`` ", close: " ``", isRaw: true };
+  if (code.includes("``") || ENDS_LABEL.test(code)) return undefined;
+  const [open, close] = code.includes("`") ? ["`` ", " ``"] : ["`", "`"];
+  return { key: code, open, close, isRaw: true };
 }
 
-const NO_LINKS: ReadonlyMap<RichTextRange, Signs> = new Map();
-
-function linksOf(line: readonly Run[]): ReadonlyMap<RichTextRange, Signs> {
-  if (!line.some(({ ranges }) => hasKind(ranges, "link"))) return NO_LINKS;
-  const links = new Map<RichTextRange, { readonly url: string; readonly label: string[]; next: string }>();
-  for (const [at, { text, ranges }] of line.entries()) {
-    const range = ranges.find(({ kind }) => kind === "link");
-    if (range?.kind !== "link") continue;
-    const link = links.get(range) ?? { url: range.url, label: [], next: "" };
-    link.label.push(text);
-    link.next = line[at + 1]?.text ?? "";
-    links.set(range, link);
+/** Of the link that begins with this run. Discord takes no label with an address or a bracket without its counterpart. */
+function linkSigns(link: LinkRange, line: readonly Run[], at: number): Signs {
+  const end = line.findIndex(({ ranges }, other) => other > at && !ranges.includes(link));
+  const label = line.slice(at, end < 0 ? line.length : end).map(({ text }) => text);
+  if (isAddress(label.join(""), link.url)) {
+    const around = (line[at - 1]?.text.at(-1) ?? "") + (line[at + label.length]?.text[0] ?? "");
+    const [open, close] = around.trim() === "" ? ["", ""] : ["<", ">"];
+    return { key: link, open, close, isRaw: true };
   }
-  return new Map(
-    Array.from(links, ([key, { url, label, next }]) => [key, { key, ...linkSigns(url, label, next) }]),
-  );
-}
-
-/** Discord takes no label with an address, or with a bracket that nothing opens or closes. */
-function linkSigns(url: string, label: readonly string[], next: string): Omit<Signs, "key"> {
-  if (isAddress(label.join(""), url)) {
-    const isEnd = /^\s|^$/.test(next);
-    return { open: isEnd ? "" : "<", close: isEnd ? "" : ">", isRaw: true };
-  }
-  const escaped = url.replaceAll(
+  const url = link.url.replaceAll(
     /[()*_~|\\]/g,
     (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`,
   );
   const isLabel = label.every((part) => !/[[\]]|:\/\//.test(part.replaceAll(/\[[^[\]]*\]/g, "")));
-  return isLabel && escaped.length <= MAX_URL_LENGTH
-    ? { open: "[", close: `](${escaped})` }
-    : { open: "", close: ` (<${url}>)` };
+  if (isLabel && url.length <= MAX_URL_LENGTH) return { key: link, open: "[", close: `](${url})` };
+  return { key: link, open: "", close: ` (<${link.url}>)` };
 }
 
 /** Writes a line: what ends is closed before the space behind it, and what begins is opened after the space before it. */
 class LineWriter {
   #text = "";
+  #last = "";
   #space = "";
   #open: readonly Signs[] = [];
 
-  addSpace(space: string): void {
-    this.#space += space;
-  }
-
-  addWords(words: string, signs: readonly Signs[]): void {
+  add(text: string, signs: readonly Signs[]): void {
+    const words = text.trim();
+    const indent = words === "" ? text.length : text.indexOf(words);
+    this.#space += text.slice(0, indent);
+    if (words === "") return;
     const isStart = this.#text === "";
     const other = signs.findIndex(({ key }, at) => this.#open[at]?.key !== key);
-    const kept = other === -1 ? signs.length : other;
+    const kept = other < 0 ? signs.length : other;
     const endsItalic = this.#open[kept] === ITALIC;
     this.#close(kept);
-    const closed = this.#text.length;
-    this.#flushSpace();
+    const { length } = this.#text;
+    this.#write(this.#space);
     for (const sign of signs.slice(kept)) {
-      if (sign === ITALIC && /[\w~]$/.test(this.#text)) this.#text += SEPARATOR;
-      this.#addSign(sign.open);
+      if (sign === ITALIC && /[\w~]/.test(this.#last)) this.#write(SEPARATOR);
+      this.#writeSign(sign.open);
     }
     this.#open = signs;
-    if (endsItalic && this.#text.length === closed && /^\w/.test(words)) this.#text += SEPARATOR;
-    if (signs.at(-1)?.isRaw === true) this.#text += words;
-    else this.#text += isStart ? escapeLines(words) : escapeWords(words);
+    const isInWord = endsItalic && this.#text.length === length && /^\w/.test(words);
+    if (isInWord || (this.#last === "]" && words.startsWith("("))) this.#write(SEPARATOR);
+    if (signs.at(-1)?.isRaw === true) this.#write(words);
+    else this.#write(isStart ? escapeLines(words) : escapeWords(words));
+    this.#space = text.slice(indent + words.length);
   }
 
   finish(): string {
     this.#close(0);
-    this.#flushSpace();
-    return this.#text;
+    return this.#text + this.#space;
   }
 
   #close(kept: number): void {
-    for (const { close } of this.#open.slice(kept).toReversed()) this.#addSign(close);
+    for (const { close } of this.#open.slice(kept).toReversed()) this.#writeSign(close);
     this.#open = this.#open.slice(0, kept);
   }
 
-  #flushSpace(): void {
-    this.#text += this.#space;
-    this.#space = "";
+  #writeSign(sign: string): void {
+    if (sign[0] === this.#last && "*_~`".includes(this.#last)) this.#write(SEPARATOR);
+    this.#write(sign);
   }
 
-  #addSign(sign: string): void {
-    const last = this.#text.at(-1) ?? "";
-    this.#text += sign[0] === last && /[*_~`]/.test(last) ? SEPARATOR + sign : sign;
+  #write(text: string): void {
+    this.#text += text;
+    this.#last = text.at(-1) ?? this.#last;
   }
 }
 
-/** Signs, addresses, mentions of everyone, and names of emoji. */
-const MARKUP = /[\\*_~`|<[\]]|:(?=\/\/|[\w+-]+:)|@(?=everyone|here)/g;
+/** Signs, ends of labels, addresses, mentions of everyone, and names of emoji. */
+const MARKUP = /[\\*_~`|<[\]]|(?<=\])\(|:(?=\/\/|[\w+-]+:|$)|@(?=everyone|here)/g;
 /** Lists, quotes, headings and small text. */
-const LINE_START = /^([^\S\n]*(?:\d+(?=\.))?)(#{1,3}|-#|[-+>]|>>>|\.)(?=\s|$)/gm;
+const LINE_START = /^([^\S\n]*(?:\d+(?=\.))?)(#|(?:-#|[-+>]|>>>|\.)(?=\s|$))/gm;
+/** Most words: nothing to escape. */
+const PLAIN = /^[0-9A-Za-z ,]*$/;
 
 function escapeWords(words: string): string {
-  return words.replaceAll(MARKUP, String.raw`\$&`);
+  return PLAIN.test(words) ? words : words.replaceAll(MARKUP, String.raw`\$&`);
 }
 
 function escapeLines(text: string): string {
-  return escapeWords(text).replaceAll(LINE_START, String.raw`$1\$2`);
+  return PLAIN.test(text) ? text : escapeWords(text).replaceAll(LINE_START, String.raw`$1\$2`);
 }

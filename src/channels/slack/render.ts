@@ -10,7 +10,7 @@ const MAX_BLOCKS_BYTES = 12_000;
 
 export const slackFormat: MessageFormat = {
   maxLength: MAX_BLOCKS_BYTES,
-  render(piece) {
+  render: (piece) => {
     const blocks = JSON.stringify(blocksOf(piece));
     const text = JSON.stringify(escapeText(piece.text));
     return {

@@ -16,7 +16,7 @@ const ENTITY_BYTES = 16;
 
 export const telegramFormat: MessageFormat = {
   maxLength: MAX_LENGTH,
-  render(piece) {
+  render: (piece) => {
     const { text, entities } = messageOf(piece);
     const bytes = entities.reduce((sum, { url = "" }) => sum + ENTITY_BYTES + url.length, 0);
     const fills = [text.length / MAX_LENGTH, entities.length / MAX_ENTITIES, bytes / MAX_ENTITIES_BYTES];
