@@ -25,13 +25,19 @@ import { harmless } from "../src/terminal/text.ts";
 import { findEnvProblems } from "../src/config/environment.ts";
 import { MAX_FILE_BYTES, parseJsonFile } from "../src/config/json-file.ts";
 import { parseTeamConfig } from "../src/config/team-config-file.ts";
+import { discordFormat } from "../src/channels/discord/render.ts";
+import { slackFormat } from "../src/channels/slack/render.ts";
+import { telegramFormat } from "../src/channels/telegram/render.ts";
 import { splitText } from "../src/delivery/chunk-text.ts";
 import { planChunks } from "../src/delivery/send-delivery.ts";
 import { MAX_TAGGED_LENGTH, parseReply } from "../src/delivery/reply-tags.ts";
 import { scriptKindOf, parseHeader } from "../src/hooks/folder/parse-header.ts";
 import { MAX_HOOK_FILE_BYTES } from "../src/hooks/folder/read-folder.ts";
 import { splitEventId } from "../src/model/event.ts";
+import { cutRichText, type MessageFormat, renderRichText } from "../src/model/cut-rich-text.ts";
 import { excerpt } from "../src/model/excerpt.ts";
+import { inSlices, type Sliced } from "../src/model/in-slices.ts";
+import { parseRichText } from "../src/model/parse-rich-text.ts";
 import { CortexError } from "../src/model/errors.ts";
 import { canonicalJson, type Json } from "../src/model/json.ts";
 import { labelNames } from "../src/model/label-names.ts";
@@ -249,6 +255,39 @@ export const PARSERS: readonly Parser[] = [
     length: 100_000,
     worst: ["\n", "```\n", "a", "~~~~ a\n"],
     read: (text) => [...splitText(text, { maxLength: 100_000 })],
+  },
+  {
+    name: "messages cut for a platform",
+    length: 128 * KB,
+    worst: [
+      "- a\n",
+      "a|b\n-|-\n",
+      "|||a\n|-|-|-|\n",
+      "[\n",
+      "![",
+      "[*",
+      "$a",
+      "\\(",
+      "$$\n",
+      "<a@b.c>",
+      "http://a.b ",
+      "> ",
+    ],
+    samples: [MARKDOWN],
+    law: (text) => fitsEverywhere(text),
+    read: (text) => inSlices(rendered(inLines(text), telegramFormat)),
+  },
+  {
+    name: "messages cut for a platform",
+    length: 128 * KB,
+    worst: ["# a\n", "*a*b", "_*", "- *a*\n", "~~a~~_b_", "[a](https://a.b) ", "`a`", "```\na\n```\n", "[]("],
+    read: (text) => inSlices(rendered(inLines(text), discordFormat)),
+  },
+  {
+    name: "messages cut for a platform",
+    length: 128 * KB,
+    worst: ["# a\n", "*a*b", "> a\n\n"],
+    read: (text) => inSlices(rendered(inLines(text), slackFormat)),
   },
   {
     name: "reply tags",
@@ -750,6 +789,22 @@ function makeNumbers(length: number): string {
     left -= line.length + 1;
   }
   return lines.join("\n");
+}
+
+function* rendered(text: string, format: MessageFormat): Sliced<void> {
+  for (const _ of renderRichText(yield* parseRichText(text), format)) yield;
+}
+
+async function fitsEverywhere(text: string): Promise<void> {
+  const rich = await inSlices(parseRichText(text));
+  for (const format of [telegramFormat, discordFormat, slackFormat])
+    for (const { message } of cutRichText(rich, format))
+      if (message.fill > 1) throw new Error(`a message is too long: ${message.wire}`);
+}
+
+/** Longer lines are not parsed. */
+function inLines(text: string): string {
+  return text.replaceAll(/.{8000}/g, "$&\n");
 }
 
 /** As many lines of it as a file of a team may have. */

@@ -7,8 +7,8 @@
  *
  * The work grows with the length of the text: every step looks at no more than about one piece of it.
  */
+import { findBreak, wholeGraphemes } from "../model/break-point.ts";
 import { CortexError } from "../model/errors.ts";
-import { findBreak } from "./break-point.ts";
 import { afterLine, type Fence, isFenceLine } from "./fences.ts";
 
 export interface ChunkOptions {
@@ -80,7 +80,8 @@ function endOfPiece(from: number, open: Fence | undefined, rules: Rules): Cut {
     if (fence !== undefined && start > from && start <= limit) return { end: start, fence: undefined };
   }
   const least = guard === undefined || opener === undefined ? from : from + opener.length + 1;
-  const end = beforeFenceLine(from, wholeGraphemes(from, findBreak(text, least, limit), limit, rules), rules);
+  const whole = wholeGraphemes(text, { from, wanted: findBreak(text, least, limit), limit });
+  const end = beforeFenceLine(from, whole, rules);
   const { fence, start } = fenceAt(from, end, open, rules);
   if (fence === undefined) return { end, fence };
   if (start > from) return { end: start, fence: undefined }; // it may fit whole into the next piece
@@ -117,25 +118,6 @@ function longestFit(from: number, { text, maxLength }: Rules, fits: (end: number
     else high = middle;
   }
   return Math.max(low, from + 1);
-}
-
-let graphemes: Intl.Segmenter | undefined;
-
-/** Moves a cut up to where a grapheme begins. One that fills the piece alone is cut between code points. */
-function wholeGraphemes(from: number, cut: number, limit: number, { text }: Rules): number {
-  graphemes ??= new Intl.Segmenter("en", { granularity: "grapheme" });
-  for (const wanted of [cut, limit]) {
-    // Whether a grapheme begins somewhere depends on what is before it and on one code point after it.
-    const segments = graphemes.segment(text.slice(from, wanted + 2));
-    const start = from + segments.containing(wanted - from)!.index;
-    if (start > from) return start;
-  }
-  if (!isInsidePair(text, limit)) return limit;
-  return limit - 1 > from ? limit - 1 : limit + 1;
-}
-
-function isInsidePair(text: string, at: number): boolean {
-  return (text.charCodeAt(at - 1) & 0xfc00) === 0xd800 && (text.charCodeAt(at) & 0xfc00) === 0xdc00;
 }
 
 /** Half a fence line is none, or a longer one. */

@@ -61,3 +61,26 @@ function lastBlank(text: string, from: number, end: number): number | undefined 
     if (!isPlain(text.charCodeAt(cut - 1)) && WHITESPACE.test(text[cut - 1]!)) return cut;
   return undefined;
 }
+
+let graphemes: Intl.Segmenter | undefined;
+
+/**
+ * Moves a cut in (from, limit] up to where a grapheme begins. One that is longer than that alone is cut at the limit,
+ * between code points.
+ */
+export function wholeGraphemes(text: string, cut: { from: number; wanted: number; limit: number }): number {
+  const { from, limit } = cut;
+  graphemes ??= new Intl.Segmenter("en", { granularity: "grapheme" });
+  for (const wanted of [cut.wanted, limit]) {
+    // Whether a grapheme begins somewhere depends on what is before it and on one code point after it.
+    const segments = graphemes.segment(text.slice(from, wanted + 2));
+    const start = from + (segments.containing(wanted - from)?.index ?? wanted - from);
+    if (start > from) return start;
+  }
+  if (!isInsidePair(text, limit)) return limit;
+  return limit - 1 > from ? limit - 1 : limit + 1;
+}
+
+function isInsidePair(text: string, at: number): boolean {
+  return (text.charCodeAt(at - 1) & 0xfc00) === 0xd800 && (text.charCodeAt(at) & 0xfc00) === 0xdc00;
+}
