@@ -10,10 +10,10 @@ import type { ZodType } from "zod";
 
 import { CortexError } from "../model/errors.ts";
 import type { PlaceKind } from "../model/event.ts";
+import type { MessageFormat } from "../model/cut-rich-text.ts";
 import type { Extras } from "../model/extras.ts";
 import type { DeliveryId, TurnId } from "../model/ids.ts";
 import type { Json } from "../model/json.ts";
-import type { RichText } from "../model/rich-text.ts";
 
 /** The version of this port. A module of another version is refused. */
 export const CHANNEL_API = 1;
@@ -26,6 +26,8 @@ export interface ChannelModule<Settings = unknown> {
   /** Of one account. Secrets are only ever the names of variables: `tokenEnv`. */
   readonly settings: ZodType<Settings>;
   readonly can: Capabilities;
+  /** How a text goes over the wire, one wire for each message. All are stored before the first of them leaves. */
+  readonly format: MessageFormat;
   /** What has to be done on the platform, in order, for `cortex channels add` and the page of the channel. */
   readonly setup: readonly SetupStep[];
   /** Asks the platform whether everything is there: the token, scopes, intents, privacy mode. Changes nothing. */
@@ -115,8 +117,6 @@ export interface Connection extends AsyncDisposable {
   handle?(request: PlatformRequest, sink: Sink): Promise<PlatformReply>;
   /** Commits what was missed: messages after those that are known of each place. */
   backfill?(sink: Sink, places: readonly KnownPlace[], signal: AbortSignal): Promise<void>;
-  /** What goes over the wire, one text for each message. It is stored before the first of them leaves. */
-  render(text: RichText, extras: Extras): Iterable<string>;
   /**
    * Sends one message, once. Throws `delivery_refused` where trying again is useless, `delivery_failed` where nothing was
    * sent and it may work later, with the platform's own pause, and `delivery_uncertain` where the message may have arrived,
@@ -234,9 +234,9 @@ export interface OutgoingMessage {
   /** Counted from 0. */
   readonly chunk: number;
   readonly chunks: number;
-  /** As `render` made it. */
+  /** As the format made it. */
   readonly content: string;
-  /** Of the whole answer. Buttons and files belong to its last message, an edit to its first. */
+  /** Of the whole answer. Buttons belong to its last message, an edit to its first. */
   readonly extras: Extras;
   /** The platform's id of the message that this one answers. Only the first chunk has it. */
   readonly replyTo: string | undefined;

@@ -2,7 +2,6 @@
  * What the delivery step needs of an account of a channel. An outlet only sends: what is sent, when, how often and in
  * which order is decided by the delivery step, which keeps it in the store.
  */
-import type { Extras } from "../model/extras.ts";
 import type { Connection, OnUncertain } from "./channel.ts";
 
 export interface Outlet extends Pick<Connection, "send" | "find" | "paceMs"> {
@@ -14,7 +13,7 @@ export interface Outlet extends Pick<Connection, "send" | "find" | "paceMs"> {
    * The messages of a Markdown text, as they go over the wire. Pure. Texts may be megabytes long: undefined is where the
    * work can pause.
    */
-  render(markdown: string, extras: Extras): Generator<string | undefined>;
+  render(markdown: string): Generator<string | undefined>;
 
   /** False while it connects or has no credentials. What waits then is not charged with an attempt. */
   isReady(): boolean;

@@ -73,7 +73,7 @@ async function plan(work: SendWork): Promise<readonly Chunk[]> {
   const { claim, outlet, outbox } = work;
   let texts: readonly string[];
   try {
-    texts = await planChunks(claim, outlet);
+    texts = await planChunks(claim.content, outlet);
   } catch (error) {
     await die(describe(error), work);
     return [];
@@ -176,11 +176,8 @@ async function find(message: OutgoingMessage, { outlet, cut }: SendWork): Promis
 }
 
 /** The messages of an answer, without blank ones: platforms refuse them. */
-export async function planChunks(
-  { content, extras = {} }: Pick<DeliveryClaim, "content" | "extras">,
-  outlet: Outlet,
-): Promise<string[]> {
-  const chunks = await inSlices(messagesOf(outlet.render(content, extras)));
+export async function planChunks(content: string, outlet: Outlet): Promise<string[]> {
+  const chunks = await inSlices(messagesOf(outlet.render(content)));
   if (chunks.length === 0) throw nothingToSend();
   return chunks;
 }

@@ -122,8 +122,7 @@ async function prepare({ event: given, attachments }: Given, intake: Intake): Pr
   const grant = await grantFor(named, store.people);
   if (named.direction === "updated")
     return { event: labelled(named, grant), options: await reviseOptions(named, grant, intake) };
-  const admission =
-    conversation !== undefined && isMessage(named) ? admit(named, conversation) : undefined;
+  const admission = conversation !== undefined && isMessage(named) ? admit(named, conversation) : undefined;
   if (admission?.answered === false)
     return { event: withMetadata(labelled(named, grant), { admission: { ...admission } }), options: {} };
   const fetched = attachments === undefined ? named : { ...named, attachments: await attachments() };

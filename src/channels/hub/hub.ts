@@ -172,7 +172,7 @@ export class Hub implements OpenFeature {
       log: (line) => log(`Channel ${named}: ${line}`),
       onChange: () => live.announce("config.changed"),
     });
-    return { key, account, can: module.can, link, outlet: linkOutlet(channel, module.can, link) };
+    return { key, account, can: module.can, link, outlet: linkOutlet(module, link) };
   }
 
   #store(

@@ -1,10 +1,14 @@
+import { renderRichText } from "../../model/cut-rich-text.ts";
 import { parseRichText } from "../../model/parse-rich-text.ts";
-import { type Capabilities, type Connection, deliveryFailed } from "../channel.ts";
+import { type ChannelModule, type Connection, deliveryFailed } from "../channel.ts";
 import type { Outlet } from "../outlet.ts";
 import type { Link } from "./link.ts";
 
 /** The way out of an account, through whatever connection it has at the time. */
-export function linkOutlet(name: string, can: Capabilities, link: Link): Outlet {
+export function linkOutlet(
+  { name, can, format }: Pick<ChannelModule, "name" | "can" | "format">,
+  link: Link,
+): Outlet {
   const connection = (): Connection => {
     if (link.connection === undefined) throw disconnected(name);
     return link.connection;
@@ -14,9 +18,8 @@ export function linkOutlet(name: string, can: Capabilities, link: Link): Outlet 
     limits: can.maxAgeMs === undefined ? {} : { maxAgeMs: can.maxAgeMs },
     onUncertain: can.onUncertain,
     isReady: () => link.isLive,
-    *render(markdown, extras) {
-      const text = yield* parseRichText(markdown);
-      yield* connection().render(text, extras);
+    *render(markdown) {
+      yield* renderRichText(yield* parseRichText(markdown), format);
     },
     send: async (message, signal) => connection().send(message, signal),
     // Which connection it is does not matter: what a channel can, all its connections can.

@@ -42,7 +42,6 @@ function open({ backfill = false, openFails = undefined as Error | undefined } =
         played.push(self);
         return over.promise; // it ignores the signal, as a connection that hangs does
       },
-      render: () => [],
       send: async () => ({}),
       ...(backfill ? { backfill: async (sink: Sink) => void backfills.push(sink) } : {}),
       async [Symbol.asyncDispose]() {

@@ -19,8 +19,6 @@ export interface TelegramApi {
 interface CallOptions {
   readonly signal: AbortSignal;
   readonly timeoutMs?: number;
-  /** A file that is sent along, as the parameter of this name. */
-  readonly file?: { readonly field: string; readonly name: string; readonly content: Blob };
 }
 
 interface Answer {
@@ -44,12 +42,13 @@ export function openTelegramApi({
 }): TelegramApi {
   const api: TelegramApi = {
     async call<Result>(method: string, params: object, options: CallOptions): Promise<Result> {
-      const { signal: outer, timeoutMs = TIMEOUT_MS, file } = options;
+      const { signal: outer, timeoutMs = TIMEOUT_MS } = options;
       return withTimeout(
         async (signal) => {
           const response = await fetch(`${baseUrl}/bot${token}/${method}`, {
             method: "POST",
-            ...(file === undefined ? jsonBody(params) : { body: formOf(params, file) }),
+            headers: { "Content-Type": "application/json" },
+            body: JSON.stringify(params),
             signal,
           }).catch((error: unknown) => {
             throw signal.aborted ? unanswered(method, error) : connectionFailure("Telegram", error);
@@ -75,19 +74,6 @@ export function openTelegramApi({
     },
   };
   return api;
-}
-
-function jsonBody(params: object) {
-  return { headers: { "Content-Type": "application/json" }, body: JSON.stringify(params) };
-}
-
-function formOf(params: object, { field, name, content }: NonNullable<CallOptions["file"]>): FormData {
-  const form = new FormData();
-  for (const [key, value] of Object.entries(params)) {
-    if (value !== undefined) form.set(key, typeof value === "string" ? value : JSON.stringify(value));
-  }
-  form.set(field, content, name);
-  return form;
 }
 
 /** In Telegram's own words. */

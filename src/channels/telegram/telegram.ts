@@ -23,9 +23,8 @@ import {
 } from "../channel.ts";
 import { openTelegramApi, type TelegramApi } from "./api.ts";
 import { Pace } from "./pace.ts";
-import { renderTelegram } from "./render.ts";
+import { telegramFormat } from "./render.ts";
 import { type Me, toInbound, type Update, UPDATE_KINDS } from "./updates.ts";
-import { readWire } from "./wire.ts";
 
 /** How long Telegram holds a poll that has nothing to say. Its limit is 50. */
 const POLL_SECONDS = 50;
@@ -66,6 +65,7 @@ export const telegram: ChannelModule<Settings> = {
     find: false,
     onUncertain: "repeat-once",
   },
+  format: telegramFormat,
   setup: [],
   probe: async (settings, ports) => probe(apiOf(settings, ports)),
   open: (settings, ports) => openConnection(apiOf(settings, ports), ports),
@@ -75,16 +75,13 @@ function apiOf({ tokenEnv, baseUrl }: Settings, { secret, fetch }: ChannelPorts)
   return openTelegramApi({ baseUrl, token: secret(tokenEnv ?? "TELEGRAM_BOT_TOKEN"), fetch });
 }
 
-function openConnection(api: TelegramApi, { clock, readFile }: ChannelPorts): Connection {
+function openConnection(api: TelegramApi, { clock }: ChannelPorts): Connection {
   const pace = new Pace(clock);
   return {
     receive: (sink, signal) => receive(sink, signal, { api, clock }),
-    render: renderTelegram,
-    send: (message, signal) => send(message, signal, { api, readFile }),
-    async edit({ place, messageId }, wire, signal) {
-      const { params } = readWire(wire);
-      await editText(api, { ...params, chat_id: place, message_id: Number(messageId) }, signal);
-    },
+    send: (message, signal) => send(message, signal, api),
+    edit: ({ place, messageId }, wire, signal) =>
+      editText(api, { ...readWire(wire), chat_id: place, message_id: Number(messageId) }, signal),
     async react({ place, messageId }, emoji, signal) {
       const params = { chat_id: place, message_id: Number(messageId), reaction: [{ type: "emoji", emoji }] };
       await api.call("setMessageReaction", params, { signal });
@@ -150,32 +147,30 @@ function readCursor(cursor: Json | undefined): Cursor | undefined {
   return cursor as Cursor | undefined;
 }
 
-async function send(
-  message: OutgoingMessage,
-  signal: AbortSignal,
-  { api, readFile }: { readonly api: TelegramApi } & Pick<ChannelPorts, "readFile">,
-): Promise<Receipt> {
-  const { address, replyTo, content, extras, chunk } = message;
-  const { method, params, file } = readWire(content);
-  if (chunk === 0 && extras.edits !== undefined && method === "sendMessage") {
-    const edited = { ...params, chat_id: address.place, message_id: Number(extras.edits) };
-    await editText(api, edited, signal);
-    return { platformId: extras.edits };
+async function send(message: OutgoingMessage, signal: AbortSignal, api: TelegramApi): Promise<Receipt> {
+  const { address, replyTo, content, extras, chunk, chunks } = message;
+  const { buttons = [], edits } = extras;
+  const keyboard = buttons.map(({ label, data }) => ({ text: label, callback_data: data }));
+  const text = {
+    ...readWire(content),
+    ...(keyboard.length > 0 && chunk === chunks - 1 ? { reply_markup: { inline_keyboard: [keyboard] } } : {}),
+  };
+  if (chunk === 0 && edits !== undefined) {
+    await editText(api, { ...text, chat_id: address.place, message_id: Number(edits) }, signal);
+    return { platformId: edits };
   }
   const reply =
     replyTo === undefined
       ? {}
       : { reply_parameters: { message_id: Number(replyTo), allow_sending_without_reply: true } };
-  const request = { ...chatOf(address), ...params, ...reply };
-  const blob = file && {
-    ...file,
-    content: new Blob([Buffer.from(await readFile(file.sha256))], { type: file.contentType }),
-  };
-  const sent = await api.call<{ message_id: number }>(method, request, {
-    signal,
-    ...(blob === undefined ? {} : { file: blob }),
-  });
+  const request = { ...chatOf(address), ...text, ...reply };
+  const sent = await api.call<{ message_id: number }>("sendMessage", request, { signal });
   return { platformId: String(sent.message_id) };
+}
+
+/** Text and entities, as `telegramFormat` made them. */
+function readWire(wire: string): { readonly text: string; readonly entities: readonly object[] } {
+  return JSON.parse(wire) as ReturnType<typeof readWire>;
 }
 
 /** "Not modified" means that the text is there already: an edit may be repeated. */
