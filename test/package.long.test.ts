@@ -177,7 +177,9 @@ test("a newcomer gets through with nothing but what is installed", LONG, async (
   expect(await cortexd("relay", "run", "doc-review", "A short note", "--wait")).toContain("offline model");
 
   await cortexd("team", "init");
-  await cortexd("team", "register", "Writer", "--project", home, "--role", "Write it.");
+  const project = join(folder.path, "project");
+  mkdirSync(project);
+  await cortexd("team", "register", "Writer", "--project", project, "--role", "Write it.");
   await cortexd("team", "dispatch", "writer", "A note", "Say hello.");
   await cortexd("team", "tick");
   const tasks = join(home, "cortex-team", "agents", "writer", "tasks.md");
