@@ -195,3 +195,24 @@ test("a send that may have arrived is repeated once and marked, and one that is 
     .poll(async () => (await outbox.list({ state: "dead" })).items, PATIENT)
     .toMatchObject([{ error: expect.stringContaining("bot was blocked by the user") }]);
 });
+
+test("Markdown of a model is formatted, and addresses nobody by name", async () => {
+  await using telegram = await startTelegram();
+  const script = `
+- when: "list"
+  plays: [{ say: "**Two** things:\\n\\n- \`one\`\\n- [two](https://example.test/) for @somebody" }]
+`;
+  await using _ = await open(telegram, { script });
+  telegram.say("list");
+  await expect.poll(() => telegram.sent.length, PATIENT).toBe(1);
+  const { text, params } = telegram.sent[0]!;
+  expect(text).toBe("Two things:\n\n• one\n• two for @\u2060somebody");
+  const shown = (params["entities"] as { type: string; offset: number; length: number }[]).map(
+    ({ type, offset, length }) => [type, text.slice(offset, offset + length)],
+  );
+  expect(shown).toEqual([
+    ["bold", "Two"],
+    ["code", "one"],
+    ["text_link", "two"],
+  ]);
+});

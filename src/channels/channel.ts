@@ -41,8 +41,6 @@ export interface ChannelPorts {
   readonly account: string;
   /** The value of a variable from the environment or `config/.env`. Throws `credentials_missing`. */
   readonly secret: (name: string) => string;
-  /** The content of a file of the extras of a message. Throws `attachment_unknown`. */
-  readonly readFile: (sha256: string) => Promise<Uint8Array>;
   readonly fetch: typeof globalThis.fetch;
   readonly clock: () => number;
   /** Writes a line for the owner. */

@@ -21,6 +21,7 @@ export function unsetVariables(
         [`${at}.deliverTo.secretEnv`, deliverTo?.secretEnv, "deliveries to this webhook fail"],
       ] as const;
     }),
+    ["channels.telegram.tokenEnv", channels.telegram?.tokenEnv, "Telegram stays disconnected"],
     ["webSearch.apiKeyEnv", webSearch?.apiKeyEnv, "WebSearch fails"],
   ];
   return named.flatMap(([setting, name, effect]) =>

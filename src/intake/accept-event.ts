@@ -137,7 +137,8 @@ async function prepare({ event: given, attachments }: Given, intake: Intake): Pr
 }
 
 /** What came before has been done: only a difference is noted. */
-function again({ attachments: _, ...event }: NewEvent): Prepared {
+function again(given: NewEvent): Prepared {
+  const { attachments: _, ...event } = given;
   return { event, options: { judge: false } };
 }
 

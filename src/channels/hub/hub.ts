@@ -4,7 +4,6 @@ import { randomInt } from "node:crypto";
 import { chatAccounts, type ChatAccount } from "../../config/channel-accounts.ts";
 import type { OpenFeature } from "../../feature/feature.ts";
 import type { Ports } from "../../feature/ports.ts";
-import { readAttachment } from "../../intake/attachments.ts";
 import { CortexError } from "../../model/errors.ts";
 import { DEFAULT_ACCOUNT } from "../../model/ids.ts";
 import { WakeLoop } from "../../model/wake-loop.ts";
@@ -194,7 +193,7 @@ export class Hub implements OpenFeature {
   }
 
   #channelPorts({ account }: ChatAccount): ChannelPorts {
-    const { settings, clock, log, home } = this.#ports;
+    const { settings, clock, log } = this.#ports;
     return {
       account,
       secret: (name) => {
@@ -202,7 +201,6 @@ export class Hub implements OpenFeature {
         if (value === undefined || value === "") throw secretMissing(name);
         return value;
       },
-      readFile: (sha256) => readAttachment(sha256, home),
       fetch,
       clock,
       log,

@@ -32,8 +32,6 @@ const POLL_TIMEOUT_MS = (POLL_SECONDS + 15) * 1_000;
 /** Update ids begin anew after a week of silence. */
 const OFFSET_AGE_MS = 6 * DAY_MS;
 const MAX_UPDATES = 100;
-/** What the Bot API lets bots send. */
-const MAX_FILE_BYTES = 50 * 1024 * 1024;
 
 type Settings = ReturnType<typeof channelSettings.telegram.parse>;
 
@@ -50,16 +48,14 @@ export const telegram: ChannelModule<Settings> = {
     maxLength: 4_096,
     edit: true,
     react: true,
-    commands: true,
+    commands: false,
     threads: "topic",
-    startThread: true,
+    startThread: false,
     buttons: 8,
-    polls: true,
+    polls: false,
     embeds: false,
-    voice: true,
-    attach: { maxBytes: MAX_FILE_BYTES },
+    voice: false,
     typingMs: 5_000,
-    draft: "edit",
     ack: "after-commit",
     proofMs: POLL_TIMEOUT_MS + 25_000,
     find: false,
