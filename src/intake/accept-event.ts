@@ -29,10 +29,7 @@ export interface AcceptedEvent {
 export async function acceptEvent(given: NewEvent, intake: Intake, file?: FileState): Promise<AcceptedEvent> {
   const received = intake.spans.now();
   const { event, options } = await prepare({ event: given }, intake);
-  const { fresh } = await intake.store.events.accept(event, {
-    ...options,
-    ...(file === undefined ? {} : { file }),
-  });
+  const { fresh } = await intake.store.events.accept(event, { ...options, ...present({ file }) });
   if (fresh) markAccepted({ event, options }, received, intake);
   return { event: event.id, fresh };
 }

@@ -15,7 +15,7 @@ export const RUNTIME_POINTS: readonly Point[] = [
   before(
     "before an event is accepted",
     "src/intake/accept-event.ts",
-    "  const { fresh } = await store.events.accept(event, { judge,",
+    "  const { fresh } = await intake.store.events.accept(event,",
   ),
   before(
     "between an event and its judging",
