@@ -1,7 +1,7 @@
 /** All accounts of all chat channels of a running Cortex: connected as the configuration says, each by its own link. */
 import { randomInt } from "node:crypto";
 
-import { chatAccounts, type ChatAccount } from "../../config/channel-accounts.ts";
+import { chatAccounts, type ChatAccount, conversationOn } from "../../config/channel-accounts.ts";
 import type { OpenFeature } from "../../feature/feature.ts";
 import type { Ports } from "../../feature/ports.ts";
 import { CortexError } from "../../model/errors.ts";
@@ -18,7 +18,7 @@ import {
 import type { Outlet } from "../outlet.ts";
 import { toReceived } from "./inbound.ts";
 import { type Batch, Link, type LinkStatus } from "./link.ts";
-import { linkOutlet } from "./link-outlet.ts";
+import { closedOutlet, linkOutlet } from "./link-outlet.ts";
 import { openTyping } from "./typing.ts";
 import { pair } from "./pair.ts";
 
@@ -103,7 +103,11 @@ export class Hub implements OpenFeature {
   }
 
   outlet(channel: string, account: string): Outlet | undefined {
-    return this.#accounts.find(isAccount(channel, account))?.outlet;
+    const connected = this.#accounts.find(isAccount(channel, account));
+    if (connected !== undefined) return connected.outlet;
+    // It is not open yet, or disabled: what waits for it goes on waiting.
+    const isConfigured = conversationOn(this.#ports.settings.config(), { channel, account }) !== undefined;
+    return isConfigured ? closedOutlet(channel) : undefined;
   }
 
   outletNames(): readonly string[] {

@@ -28,6 +28,22 @@ export function linkOutlet(
   };
 }
 
+/** The way out of an account that is not open. */
+export function closedOutlet(name: string): Outlet {
+  return {
+    name,
+    limits: {},
+    onUncertain: "leave",
+    isReady: () => false,
+    *render() {
+      yield undefined;
+    },
+    send: async () => {
+      throw disconnected(name);
+    },
+  };
+}
+
 function disconnected(name: string): Error {
   return deliveryFailed(`The channel "${name}" lost its connection`, {
     hint: "Nothing was sent. It is retried when the channel is connected again.",
