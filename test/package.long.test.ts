@@ -22,8 +22,8 @@ const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const LONG = { timeout: 240_000 };
 
 /** What a release may weigh. Whoever needs more raises the limit in the commit that needs it, and says why. */
-const MAX_PACKED_BYTES = 1_600_000;
-const MAX_UNPACKED_BYTES = 7_000_000;
+const MAX_PACKED_BYTES = 1_800_000;
+const MAX_UNPACKED_BYTES = 8_000_000;
 
 const folder = temporaryFolder();
 const modules = join(folder.path, "node_modules");
