@@ -25,7 +25,7 @@ export function* renderRichText(rich: RichText, format: MessageFormat): Generato
   for (const { text, message } of cutRichText(rich, format)) yield isBlank(text) ? undefined : message.wire;
 }
 
-const VISIBLE = /[^\p{C}\p{Z}\s\p{Default_Ignorable_Code_Point}\u2800]/u;
+const VISIBLE = /[^\s\p{Z}\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/u;
 
 function isBlank(text: string): boolean {
   return !VISIBLE.test(text);

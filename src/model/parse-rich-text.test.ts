@@ -195,6 +195,19 @@ describe("long texts", () => {
     expect(shown(`\`\`\`\n${code}`)).toBe(`<pre|${code}>`);
   });
 
+  test("code that ends with a window is over", () => {
+    for (let length = WINDOW_LENGTH - 40; length < WINDOW_LENGTH; length++) {
+      const code = `${"x".repeat(80)}\n`.repeat(1_000).slice(0, length - 9);
+      const line = "y".repeat(WINDOW_LENGTH / 2);
+      expect(shown(`\`\`\`\n${code}\n\`\`\`\n${line}\n\n**z**`)).toBe(`<pre|${code}>\n${line}\n\n<bold|z>`);
+    }
+  });
+
+  test("a line of code longer than a window is code", () => {
+    const code = `a\n${"x".repeat(3 * WINDOW_LENGTH)}\n\nb`;
+    expect(shown(`\`\`\`\n${code}\n\`\`\`\nc`)).toBe(`<pre|${code}>\nc`);
+  });
+
   test("a list or a quote longer than a window goes on", () => {
     const list = Array.from({ length: 3_000 }, () => "1. item\n   - part").join("\n");
     expect(parsed(list).text).toBe(list.replaceAll("-", "•"));

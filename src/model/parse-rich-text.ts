@@ -10,7 +10,7 @@ import { type MarkdownToken, parseMessageBlocks } from "./markdown.ts";
 import type { RichText } from "./rich-text.ts";
 import { type OpenRange, RichTextBuilder } from "./rich-text-builder.ts";
 import { writeInline } from "./rich-text-inline.ts";
-import { type Alignment, layoutTable } from "./rich-text-table.ts";
+import { type Alignment, layoutRichTable } from "./rich-text-table.ts";
 
 /** In UTF-16 units. A longer line is text as written. */
 export const WINDOW_LENGTH = 16 * 1024;
@@ -74,7 +74,8 @@ function openWindow(opening: string, text: string, isLast: boolean): Window {
   const top = tokens.findLast(({ level, nesting, map }) => level === 0 && nesting >= 0 && map !== null);
   const start = top?.map?.[0] ?? 0;
   if (start > 0) return { ...whole, to: start };
-  if (top?.type === "fence") return { ...whole, reopening: `${lines[0]}\n` };
+  if (top?.type === "fence" && top.content.split("\n").length === lines.length)
+    return { ...whole, reopening: `${lines[0]}\n` };
   if (top?.type !== "blockquote_open" && !top?.type.endsWith("_list_open")) return whole;
   const child = tokens.findLast(({ level, nesting, map }) => level === 1 && nesting >= 0 && map !== null);
   return { ...whole, to: child?.map?.[0] || lines.length };
@@ -153,6 +154,7 @@ class BlockWriter {
     this.#containers.length = 0;
     this.#endQuote();
     this.#skipTo(to);
+    this.#out.settle();
   }
 
   /** A part of a line that is too long to be parsed. */
@@ -275,7 +277,7 @@ function readTable(tokens: readonly MarkdownToken[], start: number): RichText {
       rows.at(-1)?.push(cell.finish());
     }
   }
-  return layoutTable(rows, alignments);
+  return layoutRichTable(rows, alignments);
 }
 
 function alignmentOf(token: MarkdownToken): Alignment {

@@ -1,14 +1,14 @@
-import type { Format, RichText, RichTextRange } from "./rich-text.ts";
+import type { RichTextFormat, RichText, RichTextRange } from "./rich-text.ts";
 
-export type OpenRange = Format & { readonly from: number; to: number };
+export type OpenRange = RichTextFormat & { readonly from: number; to: number };
 
 /** Rich text, written from its beginning to its end. */
 export class RichTextBuilder {
-  readonly #texts: string[] = [];
-  readonly #ranges: OpenRange[] = [];
-  /** In the order of their beginnings. */
-  readonly #open: OpenRange[] = [];
+  readonly #settled: string[] = [];
+  #texts: string[] = [];
   #length = 0;
+  readonly #ranges: RichTextRange[] = [];
+  readonly #open: OpenRange[] = [];
 
   get isEmpty(): boolean {
     return this.#length === 0;
@@ -21,15 +21,14 @@ export class RichTextBuilder {
 
   append({ text, ranges }: RichText): void {
     const from = this.#length;
-    for (const range of ranges) {
-      if (this.#isOpen(range.kind)) continue;
-      this.#ranges.push({ ...range, from: from + range.from, to: from + range.to });
-    }
+    for (const range of ranges)
+      if (!this.#isOpen(range.kind))
+        this.#ranges.push({ ...range, from: from + range.from, to: from + range.to });
     this.add(text);
   }
 
   /** Undefined: there already is one of this kind. */
-  open(format: Format): OpenRange | undefined {
+  open(format: RichTextFormat): OpenRange | undefined {
     if (this.#isOpen(format.kind)) return undefined;
     const range = { ...format, from: this.#length, to: this.#length };
     this.#open.push(range);
@@ -40,22 +39,29 @@ export class RichTextBuilder {
   /** Ends the range that was opened last. */
   close(range: OpenRange | undefined): void {
     if (range === undefined) return;
-    this.#open.pop();
     range.to = this.#length;
+    if (range.to === range.from) this.drop(range);
+    else this.#open.pop();
   }
 
   /** Leaves only the text of the range that was opened last. */
-  drop(range: OpenRange | undefined): void {
-    this.close(range);
-    if (range !== undefined) range.to = range.from;
+  drop(range: OpenRange): void {
+    this.#open.pop();
+    this.#ranges.splice(this.#ranges.lastIndexOf(range), 1);
+  }
+
+  /** Joins what was written so far: in one go, at the end of a long text, that would take too long. */
+  settle(): void {
+    this.#settled.push(this.#texts.join(""));
+    this.#texts = [];
   }
 
   finish(): RichText {
-    const ranges: readonly RichTextRange[] = this.#ranges.filter(({ from, to }) => to > from);
-    return { text: this.#texts.join(""), ranges };
+    this.settle();
+    return { text: this.#settled.join(""), ranges: this.#ranges };
   }
 
-  #isOpen(kind: Format["kind"]): boolean {
+  #isOpen(kind: RichTextFormat["kind"]): boolean {
     return this.#open.some((range) => range.kind === kind);
   }
 }

@@ -1,5 +1,5 @@
 import { type MarkdownToken, parseMessageInline } from "./markdown.ts";
-import { isAddress, MAX_URL_LENGTH } from "./rich-text.ts";
+import { isAddress, MAX_LINK_LENGTH } from "./rich-text.ts";
 import type { OpenRange, RichTextBuilder } from "./rich-text-builder.ts";
 
 const KINDS: Readonly<Record<string, "bold" | "italic" | "strike" | "code">> = {
@@ -71,5 +71,5 @@ function linkUrl(address: string): string | undefined {
   const url = URL.parse(address);
   if (url === null || !/^https?:$/.test(url.protocol) || !HOST.test(url.hostname)) return undefined;
   if (url.username !== "" || url.password !== "" || url.port === "0") return undefined;
-  return url.href.length > MAX_URL_LENGTH ? undefined : url.href;
+  return url.href.length > MAX_LINK_LENGTH ? undefined : url.href;
 }

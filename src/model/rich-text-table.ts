@@ -12,7 +12,7 @@ const SEPARATOR = " │ ";
 const MAX_EXPANSION = 16;
 
 /** Aligned where that is narrow enough and hides no address, else a line for each cell. All rows have the same length. */
-export function layoutTable(
+export function layoutRichTable(
   [head = [], ...body]: readonly (readonly RichText[])[],
   alignments: readonly Alignment[],
 ): RichText {

@@ -13,20 +13,20 @@ export interface RichText {
 }
 
 /** Offsets are in UTF-16 units; `to` is after the last one. */
-export type RichTextRange = Format & { readonly from: number; readonly to: number };
+export type RichTextRange = RichTextFormat & { readonly from: number; readonly to: number };
 
-export type Format =
+export type RichTextFormat =
   | { readonly kind: "bold" | "italic" | "strike" | "code" | "quote" }
   | { readonly kind: "heading"; readonly level: number }
   /** Whole lines, without the last line end and without ranges inside. */
   | { readonly kind: "pre"; readonly language: string }
-  /** By http or https, at most `MAX_URL_LENGTH` long, and in a form that all platforms take. */
+  /** By http or https, at most `MAX_LINK_LENGTH` long, and in a form that all platforms take. */
   | { readonly kind: "link"; readonly url: string };
 
 export type LinkRange = Extract<RichTextRange, { kind: "link" }>;
 
 /** A longer address is shown as text, which can be cut. */
-export const MAX_URL_LENGTH = 1_000;
+export const MAX_LINK_LENGTH = 1_000;
 
 export function sliceRichText({ text, ranges }: RichText, from: number, to: number): RichText {
   const slices: RichTextRange[] = [];
@@ -47,14 +47,14 @@ export function trimRichText(rich: RichText): RichText {
 }
 
 /** A stretch of text with the same formatting. */
-export interface Run {
+export interface TextRun {
   readonly text: string;
   /** Outer ranges before inner ones. */
   readonly ranges: readonly RichTextRange[];
 }
 
-export function runsOf({ text, ranges }: RichText): Run[] {
-  const runs: Run[] = [];
+export function runsOf({ text, ranges }: RichText): TextRun[] {
+  const runs: TextRun[] = [];
   let open: readonly RichTextRange[] = [];
   let at = 0;
   function advance(to: number): void {

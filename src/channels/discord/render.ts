@@ -9,10 +9,10 @@ import type { MessageFormat } from "../../model/cut-rich-text.ts";
 import {
   isAddress,
   type LinkRange,
-  MAX_URL_LENGTH,
+  MAX_LINK_LENGTH,
   type RichText,
   type RichTextRange,
-  type Run,
+  type TextRun,
   runsOf,
 } from "../../model/rich-text.ts";
 
@@ -30,7 +30,7 @@ export const discordFormat: MessageFormat = {
 
 function render(piece: RichText): string {
   let message = "";
-  let line: Run[] = [];
+  let line: TextRun[] = [];
   let isAfterCode = false;
   function endLine(): void {
     if (!isAfterCode) message += renderLine(line);
@@ -77,7 +77,7 @@ function renderLines(text: string, ranges: readonly RichTextRange[]): string {
   return ["", ...lines.map((line) => renderLine([{ text: line, ranges }])), ""].join("\n");
 }
 
-function renderLine(runs: readonly Run[]): string {
+function renderLine(runs: readonly TextRun[]): string {
   const line = runs.filter(({ text }) => text !== "");
   const isQuote = runs.some(({ ranges }) => hasKind(ranges, "quote"));
   const heading = line[0]?.ranges.find((range) => range.kind === "heading");
@@ -88,10 +88,10 @@ function renderLine(runs: readonly Run[]): string {
     const range = ranges.find((each) => each.kind === "link");
     if (link?.key !== range) link = range === undefined ? undefined : linkSigns(range, line, at);
     const signs = link === undefined ? [] : [link];
-    const code = hasKind(ranges, "code") ? codeSigns(text) : undefined;
     // Code and addresses are not emphasized: signs in them could end that.
-    if (code !== undefined && link?.isRaw !== true) signs.push(code);
-    else if (link?.isRaw !== true) {
+    const code = hasKind(ranges, "code") && link?.isRaw !== true ? codeSigns(text) : undefined;
+    if (code !== undefined) signs.push(code);
+    if (signs.at(-1)?.isRaw !== true) {
       if (hasKind(ranges, "bold") || (hasKind(ranges, "heading") && !isHeading)) signs.push(BOLD);
       if (hasKind(ranges, "italic")) signs.push(ITALIC);
       if (hasKind(ranges, "strike")) signs.push(STRIKE);
@@ -127,7 +127,7 @@ function codeSigns(code: string): Signs | undefined {
 }
 
 /** Of the link that begins with this run. Discord takes no label with an address or a bracket without its counterpart. */
-function linkSigns(link: LinkRange, line: readonly Run[], at: number): Signs {
+function linkSigns(link: LinkRange, line: readonly TextRun[], at: number): Signs {
   const end = line.findIndex(({ ranges }, other) => other > at && !ranges.includes(link));
   const label = line.slice(at, end < 0 ? line.length : end).map(({ text }) => text);
   if (isAddress(label.join(""), link.url)) {
@@ -140,7 +140,7 @@ function linkSigns(link: LinkRange, line: readonly Run[], at: number): Signs {
     (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`,
   );
   const isLabel = label.every((part) => !/[[\]]|:\/\//.test(part.replaceAll(/\[[^[\]]*\]/g, "")));
-  if (isLabel && url.length <= MAX_URL_LENGTH) return { key: link, open: "[", close: `](${url})` };
+  if (isLabel && url.length <= MAX_LINK_LENGTH) return { key: link, open: "[", close: `](${url})` };
   return { key: link, open: "", close: ` (<${link.url}>)` };
 }
 

@@ -3,7 +3,7 @@
  * forge one, and there is no markup that a text could break. `text` is what notifications show.
  */
 import type { MessageFormat } from "../../model/cut-rich-text.ts";
-import { type RichText, type RichTextRange, type Run, runsOf } from "../../model/rich-text.ts";
+import { type RichText, type RichTextRange, type TextRun, runsOf } from "../../model/rich-text.ts";
 
 /** Slack refuses more than about 13,200 characters of blocks (slackapi/bolt-js#2509), and does not document what counts. */
 const MAX_BLOCKS_BYTES = 12_000;
@@ -41,7 +41,7 @@ const SECTIONS: ReadonlyMap<RichTextRange["kind"] | undefined, string> = new Map
 interface Section {
   /** Undefined: lines of text. */
   readonly block: RichTextRange | undefined;
-  readonly runs: Run[];
+  readonly runs: TextRun[];
 }
 
 /** Each section is lines of its own, without the line end between it and the next. */
@@ -65,7 +65,7 @@ function sectionsOf(piece: RichText): readonly Section[] {
 
 const STYLES = { bold: "bold", heading: "bold", italic: "italic", strike: "strike", code: "code" } as const;
 
-function elementOf({ text, ranges }: Run): object {
+function elementOf({ text, ranges }: TextRun): object {
   const link = ranges.find((range) => range.kind === "link");
   const styles = ranges.flatMap(({ kind }) => (kind in STYLES ? [STYLES[kind as keyof typeof STYLES]] : []));
   const style = styles.length === 0 ? {} : { style: Object.fromEntries(styles.map((name) => [name, true])) };

@@ -7,18 +7,19 @@ import { type RichText, type RichTextRange, runsOf } from "../../model/rich-text
 
 /** Telegram counts characters, of which no text has more than UTF-16 units. */
 const MAX_LENGTH = 4_096;
-/** Telegram ignores further ones. */
+/** Telegram ignores further ones (tdlib/telegram-bot-api#820). */
 const MAX_ENTITIES = 100;
 /** Telegram refuses more than about 9,500 bytes (tdlib/telegram-bot-api#165). */
 const MAX_ENTITIES_BYTES = 9_000;
-/** Of an entity without its address. */
+/** Of an entity without its address and language. */
 const ENTITY_BYTES = 16;
 
 export const telegramFormat: MessageFormat = {
   maxLength: MAX_LENGTH,
   render: (piece) => {
     const { text, entities } = messageOf(piece);
-    const bytes = entities.reduce((sum, { url = "" }) => sum + ENTITY_BYTES + url.length, 0);
+    const sizes = entities.map(({ url = "", language = "" }) => ENTITY_BYTES + url.length + language.length);
+    const bytes = sizes.reduce((sum, size) => sum + size, 0);
     const fills = [text.length / MAX_LENGTH, entities.length / MAX_ENTITIES, bytes / MAX_ENTITIES_BYTES];
     return { wire: JSON.stringify({ text, entities }), fill: Math.max(...fills) };
   },
@@ -57,13 +58,13 @@ function messageOf(piece: RichText): { readonly text: string; readonly entities:
 /** Telegram looks for names in all other text. */
 const UNLINKED: ReadonlySet<RichTextRange["kind"]> = new Set(["code", "pre", "link"]);
 
-/** Code is in nothing but quotes; a link in code would be lost, so the link wins. Nothing is in its like. */
+/** Code is in nothing but quotes. A link wins over code in it. Nothing is in its like, and headings are bold. */
 function allowedTogether(ranges: readonly RichTextRange[]): readonly RichTextRange[] {
-  const has = (kind: RichTextRange["kind"]): boolean => ranges.some((range) => range.kind === kind);
-  if (has("link"))
-    return ranges.filter(({ kind }) => kind !== "code" && !(kind === "bold" && has("heading")));
-  if (has("code") || has("pre")) return ranges.filter(({ kind }) => kind === "quote" || UNLINKED.has(kind));
-  return has("heading") ? ranges.filter(({ kind }) => kind !== "bold") : ranges;
+  const kinds = new Set(ranges.map(({ kind }) => kind));
+  if (kinds.has("link")) kinds.delete("code");
+  if (kinds.has("heading")) kinds.delete("bold");
+  const isCode = kinds.has("code") || kinds.has("pre");
+  return ranges.filter(({ kind }) => kinds.has(kind) && (!isCode || kind === "quote" || UNLINKED.has(kind)));
 }
 
 function formatOf(range: RichTextRange): Pick<Entity, "type" | "url" | "language"> {
