@@ -1,11 +1,5 @@
 /** Changes and removes entries in the text of a JSON file, and leaves the rest as it is: comments, order, line ends. */
-import {
-  createScanner,
-  findNodeAtLocation,
-  getNodeValue,
-  type Node,
-  parseTree,
-} from "jsonc-parser";
+import { createScanner, findNodeAtLocation, getNodeValue, type Node, parseTree } from "jsonc-parser";
 
 import { type EntryPath, insertEntry } from "./insert-entry.ts";
 

@@ -64,7 +64,10 @@ test("programs that add variables at the same time all succeed", async () => {
 });
 
 test("whatever a value is, it is read as it was written, or refused", async () => {
-  const value = fc.string({ unit: fc.constantFrom(..."ab#'\"`\\n $=\t{}"), minLength: 1 });
+  const value = fc.string({
+    unit: fc.constantFrom("a", "b", "#", "'", '"', "`", "\\", "n", "\n", " ", "$", "=", "{"),
+    minLength: 1,
+  });
   await fc.assert(
     fc.asyncProperty(value, async (written) => {
       using file = open("A='x y'\nB=2 # two\n");

@@ -6,7 +6,7 @@ import { MAX_FILE_BYTES } from "./json-file.ts";
 import { type ConfigInput, configFolder, type LoadedConfig, loadConfig, readTexts } from "./read.ts";
 import { type Composed, rewriteFile } from "./rewrite-file.ts";
 
-interface ConfigEdit {
+export interface ConfigEdit {
   /** The new text. It is called again if the file changes meanwhile. */
   readonly edit: (text: string, current: LoadedConfig) => string;
   /** What is refused if the file would be invalid: "agents.vera was not added". */
@@ -23,10 +23,11 @@ export async function rewriteConfig(
   times: { pauseMs?: number } = {},
 ): Promise<LoadedConfig> {
   const path = join(configFolder(sources.home), "cortex.json");
-  return rewriteFile(path, () => compose(sources, edit), times);
+  return rewriteFile(path, () => composeConfig(sources, edit), times);
 }
 
-async function compose(
+/** What `rewriteConfig` would write. Throws as it does, and writes nothing. */
+export async function composeConfig(
   sources: ConfigInput,
   { edit, otherwise }: ConfigEdit,
 ): Promise<Composed<LoadedConfig>> {
