@@ -49,7 +49,7 @@ export interface Measures extends Vitals {
   readonly channels: readonly ChannelHealth[];
 }
 
-export interface ChannelHealth {
+interface ChannelHealth {
   readonly name: string;
   readonly account: string;
   readonly state: string;

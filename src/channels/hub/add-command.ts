@@ -106,8 +106,13 @@ async function offerPackages(prompts: Prompts, { given, module }: Setup): Promis
   );
   const answer = await prompts.ask("Enter installs it now, n stops: ");
   if (answer === undefined || /^n/i.test(answer)) return false;
-  await installPackages(missing, given.environment, prompts.closed);
-  return true;
+  prompts.say("Installing …");
+  try {
+    await installPackages(missing, given.environment, prompts.closed);
+  } catch (error) {
+    if (!prompts.closed.aborted) throw error;
+  }
+  return !prompts.closed.aborted;
 }
 
 async function setUpFromInput(setup: Setup): Promise<void | false> {

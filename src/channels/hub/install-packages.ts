@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 
 import { MINUTE_MS } from "../../model/durations.ts";
 import { hasCode } from "../../model/error-code.ts";
+import { CortexError } from "../../model/errors.ts";
 import { npmEnvironment, type Variables } from "../../programs/environment.ts";
 import { runToEnd } from "../../programs/run-group.ts";
 import { packageMissing } from "../channel.ts";
@@ -57,7 +58,7 @@ export async function installPackages(
 ): Promise<void> {
   const { args, folder } = installCommand(specs);
   try {
-    const { exitCode, output } = await runToEnd({
+    const { exitCode, errors } = await runToEnd({
       file: "npm",
       args: [...args, "--no-audit", "--no-fund", "--no-update-notifier"],
       environment: npmEnvironment(environment),
@@ -66,9 +67,20 @@ export async function installPackages(
       maxOutputBytes: MAX_OUTPUT_BYTES,
       signal,
     });
-    if (exitCode !== 0) throw packageMissing(specs.join(" "), new Error(output.toString("utf8")));
+    if (exitCode !== 0) throw installFailed(specs, errors);
   } catch (error) {
     if (!hasCode(error, "ENOENT", "EACCES")) throw error;
     throw packageMissing(specs.join(" "), error);
   }
+}
+
+function installFailed(specs: readonly string[], said: string): CortexError {
+  const [line = ""] = said.split("\n").filter((each) => /^npm (error|ERR!) \S/.test(each));
+  return new CortexError(
+    "package_missing",
+    `npm could not install ${specs.join(" ")}: ${line || said.trim()}`,
+    {
+      hint: `Run \`${describeCommand(installCommand(specs))}\` yourself.`,
+    },
+  );
 }

@@ -2,6 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 
 import { ask } from "../../client/ask.ts";
 import { findServer } from "../../client/server.ts";
+import { CortexError } from "../../model/errors.ts";
 import type { ChannelView } from "./views.ts";
 
 export type Connected =
@@ -25,7 +26,17 @@ export async function waitUntilLive(
   if (server === undefined) return { kind: "no-server" };
   const query = `?account=${encodeURIComponent(account)}`;
   const path = `/api/channels/${encodeURIComponent(channel)}/reconnect${query}`;
-  let { body } = await ask<{ readonly items: readonly ChannelView[] }>(server, { method: "POST", path });
+  let body: { readonly items: readonly ChannelView[] };
+  try {
+    ({ body } = await ask<typeof body>(server, { method: "POST", path }));
+  } catch (error) {
+    if (!(error instanceof CortexError) || error.code !== "channel_unknown") throw error;
+    return {
+      kind: "down",
+      state: "off",
+      error: "The server does not connect it. Check `enabled` in cortex.json.",
+    };
+  }
   for (const deadlineMs = Date.now() + LIVE_MS; ;) {
     const view = body.items.find((each) => each.name === channel && each.account === account);
     const state = view?.state ?? "off";

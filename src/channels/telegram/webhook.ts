@@ -45,7 +45,9 @@ export async function watchWebhook(
     allowed_updates: UPDATE_KINDS,
     max_connections: MAX_CONNECTIONS,
   };
-  await api.call("setWebhook", wanted, { signal });
+  await api.call("setWebhook", wanted, { signal }).catch((error: unknown) => {
+    throw error instanceof CortexError && error.code === "delivery_refused" ? urlRefused(error) : error;
+  });
   for (let sinceMs = clock(); !signal.aborted;) {
     const checkedAtMs = clock();
     const webhook = await readWebhook(api, signal);
@@ -113,6 +115,14 @@ export async function readWebhook(api: TelegramApi, signal: AbortSignal): Promis
 export function webhookUrlMissing(): CortexError {
   return new CortexError("config_invalid", "Telegram has no address to send messages to", {
     hint: 'Set `server.publicUrl` in cortex.json to the HTTPS address of Cortex, or `channels.telegram.mode` to "poll".',
+  });
+}
+
+/** In Telegram's words, such as "An HTTPS URL must be provided for webhook". */
+function urlRefused(cause: CortexError): CortexError {
+  return new CortexError("config_invalid", cause.message, {
+    hint: "`server.publicUrl` must be an HTTPS address on port 443, 80, 88 or 8443 that Telegram can reach.",
+    cause,
   });
 }
 
