@@ -28,7 +28,7 @@ function openHome(cortex?: string) {
     path: home.path,
     folder,
     text: () => read("cortex.json"),
-    config: () => parse(read("cortex.json")) as ReturnType<typeof JSON.parse>,
+    config: (): ReturnType<typeof JSON.parse> => parse(read("cortex.json")),
     variables: () => parseEnv(read(".env")),
     files: () => readdirSync(folder).filter((name) => !name.endsWith("schema.json")),
     channels: (...args: string[]) => run(home.path, ["channels", ...args]),
@@ -128,8 +128,8 @@ test("what is missing, unknown or there already is said, and nothing is written"
   ]);
   const unknown = await home.add(telegram, { lines: "DISCORD_TOKEN=x" });
   expect([unknown.code, unknown.err]).toEqual([2, expect.stringContaining('"DISCORD_TOKEN"')]);
-  const setting = await home.add(telegram, { lines: "nonsense=1" });
-  expect([setting.code, setting.err]).toEqual([1, expect.stringContaining("nonsense")]);
+  const nonsense = await home.add(telegram, { lines: "nonsense=1" });
+  expect([nonsense.code, nonsense.err]).toEqual([1, expect.stringContaining("nonsense")]);
   const channel = await home.channels("add", "telegrm");
   expect([channel.code, channel.err]).toEqual([
     1,
@@ -141,10 +141,14 @@ test("what is missing, unknown or there already is said, and nothing is written"
   expect(await home.add(telegram)).toMatchObject(OK); // the same again
   const other = await run(home.path, ["channels", "add", "telegram"], "TELEGRAM_BOT_TOKEN=2:other\n");
   expect([other.code, other.err]).toEqual([1, expect.stringContaining("already has another value")]);
+  const setting = await run(home.path, ["channels", "add", "telegram"], "baseUrl=http://127.0.0.1:1\n");
+  expect([setting.code, setting.err]).toEqual([1, expect.stringContaining("channels.telegram.baseUrl")]);
+  const login = await run(home.path, ["channels", "login", "telegram", "--account", "work"], "");
+  expect([login.code, login.err]).toEqual([1, expect.stringContaining('"telegram@work"')]);
   expect(home.variables()).toEqual({ TELEGRAM_BOT_TOKEN: telegram.token });
 });
 
-test("two programs that add accounts at the same time both succeed, or one is told", async () => {
+test("programs that add accounts at the same time all succeed", async () => {
   await using telegram = await startTelegram();
   using home = openHome(COMMENTED);
   const accounts = ["home", "work", "club"];
@@ -224,7 +228,9 @@ test("in a terminal, each step is explained, the token stays hidden, and a refus
   await using _ = await startServer(home.path);
   using pane = openPane(home.path, { columns: 120, rows: 50 }, "channels", "add", "telegram");
   if (pane === undefined) return context.skip("no tmux");
-  const says = (text: string) => expect.poll(() => pane.rows().join("\n"), PATIENT).toContain(text);
+  const says = async (text: string): Promise<void> => {
+    await expect.poll(() => pane.rows().join("\n"), PATIENT).toContain(text);
+  };
   await says("https://t.me/BotFather");
   await says("TELEGRAM_BOT_TOKEN (hidden):");
   pane.type("1:wrong");

@@ -128,7 +128,9 @@ export async function startTelegram({
 
   /** One after the other, until one is not taken. */
   async function deliver(): Promise<void> {
-    for (let update = updates[0]; update !== undefined && webhook !== undefined; update = updates[0]) {
+    for (;;) {
+      const [update] = updates;
+      if (update === undefined || webhook === undefined) return;
       const status = await fetch(webhook.url, {
         method: "POST",
         headers: {

@@ -1,7 +1,7 @@
 /** `cortex channels add` and `login`: from the platform's own steps to a channel that is live. */
 import { DEFAULT_ACCOUNT } from "../../model/ids.ts";
 import { CortexError } from "../../model/errors.ts";
-import { pathOfAccount } from "../../config/channel-accounts.ts";
+import { chatAccounts, pathOfAccount } from "../../config/channel-accounts.ts";
 import { entryAt } from "../../config/edit-entry.ts";
 import { type LoadedConfig, loadConfig, readTexts } from "../../config/read.ts";
 import { type Invocation, text } from "../../feature/command.ts";
@@ -48,13 +48,9 @@ async function setUp(given: Invocation, { onlySecrets }: Pick<Setup, "onlySecret
   const { args, channelModules } = given;
   const [channel = ""] = args;
   const module = await loadModule(channel, channelModules);
-  const { configured, loaded } = await readAccount(given, channel, text(given, "account") ?? DEFAULT_ACCOUNT);
-  if (onlySecrets && configured.entry === undefined)
-    throw channelUnknown(
-      channel,
-      Object.keys(loaded.config.channels).filter((name) => channelModules.has(name)),
-      text(given, "account"),
-    );
+  const account = accountOf(given);
+  const { configured, loaded } = await readAccount(given, channel, account);
+  if (onlySecrets) requireConfigured(configured, loaded);
   const asked = askedValues(module, configured).filter(
     ({ variable }) => !onlySecrets || variable !== undefined,
   );
@@ -65,6 +61,21 @@ async function setUp(given: Invocation, { onlySecrets }: Pick<Setup, "onlySecret
   const outcome = await setUpWith(prompts, setup);
   if (outcome === undefined) prompts.say("\nNothing was written.");
   return outcome === true ? undefined : false;
+}
+
+function accountOf(given: Invocation): string {
+  const account = text(given, "account") ?? DEFAULT_ACCOUNT;
+  if (/^[^:@/\s]{1,64}$/.test(account)) return account;
+  throw new CortexError("usage", `Invalid account ${JSON.stringify(account)}`, {
+    hint: "Use a name of at most 64 characters, without spaces, `:`, `@` and `/`.",
+  });
+}
+
+function requireConfigured({ channel, account }: ConfiguredAccount, { config }: LoadedConfig): void {
+  const all = chatAccounts(config);
+  if (all.some((each) => each.channel === channel && each.account === account)) return;
+  const known = [...new Set(all.map((each) => each.channel))];
+  throw channelUnknown(channel, known, account === DEFAULT_ACCOUNT ? undefined : account);
 }
 
 async function readAccount(
@@ -164,15 +175,16 @@ async function save(values: NewValues, setup: Setup): Promise<void> {
   await saveAccount({ home, environment }, changeFor(setup.module, { ...setup, values }));
 }
 
-function refuseReplacing(values: NewValues, { asked, module }: Setup): void {
-  const replaced = asked.filter(
-    ({ setting, current }) =>
-      current !== undefined && ![undefined, current.value].includes(values.get(setting)),
-  );
+function refuseReplacing(values: NewValues, setup: Setup): void {
+  const { variables, entries } = changeFor(setup.module, { ...setup, values });
+  const replaced = [
+    ...variables.map(({ name, before }) => ({ name, before })),
+    ...entries.map(({ path, before }) => ({ name: path.join("."), before })),
+  ].filter(({ before }) => before !== undefined && before !== "");
   if (replaced.length === 0) return;
-  const names = replaced.map(({ variable, setting }) => variable ?? setting).join(", ");
+  const names = replaced.map(({ name }) => name).join(", ");
   throw new CortexError("state_conflict", `${names} already has another value`, {
-    hint: `Add --yes to replace it, or run \`cortex channels login ${module.name}\`.`,
+    hint: `Add --yes to replace it, or run \`cortex channels login ${setup.module.name}\`.`,
   });
 }
 

@@ -18,14 +18,10 @@ export async function checkChannels({ home, request }: CheckedHome): Promise<rea
   if (server === undefined) return [];
   try {
     const { body } = await ask<{ readonly items: readonly ChannelView[] }>(server, { path: "/api/channels" });
-    const found = await Promise.all(
-      body.items.map(async (view) => [
-        stateOf(view),
-        // What is refused says why already.
-        ...(request === undefined || NEEDS_A_PERSON.has(view.state) ? [] : await findingsOf(view, server)),
-      ]),
-    );
-    return found.flat();
+    // What is refused says why already.
+    const asked = request === undefined ? [] : body.items.filter(({ state }) => !NEEDS_A_PERSON.has(state));
+    const found = await Promise.all(asked.map((view) => findingsOf(view, server)));
+    return [...body.items.map(stateOf), ...found.flat()];
   } catch (error) {
     // It ended meanwhile, or is of a version without channels.
     if (error instanceof CortexError) return [];

@@ -75,12 +75,8 @@ export async function installPackages(
 }
 
 function installFailed(specs: readonly string[], said: string): CortexError {
-  const [line = ""] = said.split("\n").filter((each) => /^npm (error|ERR!) \S/.test(each));
-  return new CortexError(
-    "package_missing",
-    `npm could not install ${specs.join(" ")}: ${line || said.trim()}`,
-    {
-      hint: `Run \`${describeCommand(installCommand(specs))}\` yourself.`,
-    },
-  );
+  const line = said.split("\n").find((each) => /^npm (error|ERR!) \S/.test(each)) ?? said.trim();
+  return new CortexError("package_missing", `npm could not install ${specs.join(" ")}: ${line}`, {
+    hint: `Run \`${describeCommand(installCommand(specs))}\` yourself.`,
+  });
 }

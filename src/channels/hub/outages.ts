@@ -66,7 +66,7 @@ export class Outages {
 
   async #look(account: AccountStatus): Promise<void> {
     const key = keyOf(account);
-    const known = this.#known.get(key) ?? (await this.#read(key));
+    const known = await this.#read(key);
     const state = this.#needOf(account, key);
     if (known !== null && this.#isOver(account, known)) return this.#end(account, known);
     if (known === null && state === undefined) return;
@@ -149,6 +149,8 @@ export class Outages {
   }
 
   async #read(key: string): Promise<Outage | null> {
+    const known = this.#known.get(key);
+    if (known !== undefined) return known;
     const stored = (await this.#ports.store.cursors.get(key)) as unknown;
     const outage = (stored ?? null) as Outage | null;
     this.#known.set(key, outage);

@@ -9,7 +9,7 @@ export const MAX_PLATFORM_BODY_BYTES = 4 * 1024 * 1024;
 /** Requests of one account at the same time, those included whose body is still arriving. */
 export const MAX_PLATFORM_REQUESTS = 32;
 /** How long a body may take to arrive, as nobody has proven yet who sends it. */
-export const PLATFORM_BODY_MS = 10_000;
+const PLATFORM_BODY_MS = 10_000;
 const RETRY_AFTER_MS = 5_000;
 
 /** A request whose body has not arrived yet. */
@@ -20,11 +20,17 @@ export interface ArrivingRequest extends Omit<PlatformRequest, "body"> {
 export class PlatformRequests {
   readonly #link: Pick<Link, "handle" | "connection">;
   readonly #log: (line: string) => void;
+  readonly #bodyMs: number;
   #running = 0;
 
-  constructor(link: Pick<Link, "handle" | "connection">, log: (line: string) => void) {
+  constructor(
+    link: Pick<Link, "handle" | "connection">,
+    log: (line: string) => void,
+    bodyMs = PLATFORM_BODY_MS,
+  ) {
     this.#link = link;
     this.#log = log;
+    this.#bodyMs = bodyMs;
   }
 
   /** Throws `channel_unavailable`, and what the connection throws: `signature_invalid`. Undefined: it takes no requests. */
@@ -35,8 +41,8 @@ export class PlatformRequests {
     if (this.#running >= MAX_PLATFORM_REQUESTS) throw unavailable("handles too many requests already");
     this.#running++;
     try {
-      const body = await within(request.body(), PLATFORM_BODY_MS);
-      if (typeof body === "string") throw bodyLate();
+      const body = await within(request.body(), this.#bodyMs);
+      if (typeof body === "string") throw bodyLate(this.#bodyMs);
       return await this.#handle({ ...request, body });
     } finally {
       this.#running--;
@@ -65,10 +71,8 @@ export function unavailable(why: string, cause?: unknown): CortexError {
   });
 }
 
-function bodyLate(): CortexError {
-  return new CortexError(
-    "request_invalid",
-    `The request body did not arrive within ${PLATFORM_BODY_MS / 1_000} s`,
-    { hint: "Send it again." },
-  );
+function bodyLate(bodyMs: number): CortexError {
+  return new CortexError("request_invalid", `The request body did not arrive within ${bodyMs / 1_000} s`, {
+    hint: "Send it again.",
+  });
 }

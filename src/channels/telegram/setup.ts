@@ -29,15 +29,18 @@ export const setup: readonly SetupStep[] = [
 
 interface Probed {
   readonly api: TelegramApi;
-  readonly mode: "poll" | "webhook";
+  readonly settings: { readonly mode: "poll" | "webhook"; readonly groups: "mention" | "all" | "off" };
   readonly ports: Pick<ChannelPorts, "webhookUrl">;
 }
 
-export async function probe({ api, mode, ports }: Probed): Promise<readonly Finding[]> {
+export async function probe({ api, settings: { mode, groups }, ports }: Probed): Promise<readonly Finding[]> {
   const signal = AbortSignal.timeout(MINUTE_MS);
   const me = await api.call<Me>("getMe", {}, { signal });
   const webhook = await readWebhook(api, signal);
-  const found: Finding[] = [{ name: "token", state: "ok", message: `It is @${me.username}.` }, privacyOf(me)];
+  const found: Finding[] = [
+    { name: "token", state: "ok", message: `It is @${me.username}.` },
+    privacyOf(me, groups),
+  ];
   const url = ports.webhookUrl;
   if (mode === "webhook" && url === undefined) {
     const { message, hint } = webhookUrlMissing();
@@ -54,15 +57,17 @@ export async function probe({ api, mode, ports }: Probed): Promise<readonly Find
   return found;
 }
 
-function privacyOf(me: Me): Finding {
+function privacyOf(me: Me, groups: Probed["settings"]["groups"]): Finding {
   const name = "privacy mode";
   if (me.can_read_all_group_messages === true)
     return { name, state: "ok", message: "Off: the bot sees all messages of its groups." };
+  const message = "On: in groups, the bot only sees commands, mentions and replies.";
+  if (groups !== "all") return { name, state: "ok", message };
   return {
     name,
-    state: "ok",
-    message: "On: in groups, the bot only sees commands, mentions and replies.",
-    hint: "That is enough for `groups: mention`. For `all`: @BotFather → /setprivacy → Disable, then add the bot to the group again.",
+    state: "warn",
+    message,
+    hint: "`groups: all` needs it off: @BotFather → /setprivacy → Disable, then add the bot to the group again.",
   };
 }
 

@@ -68,7 +68,7 @@ export const telegram: ChannelModule<Settings> = {
   },
   format: telegramFormat,
   setup,
-  probe: async (settings, ports) => probe({ api: apiOf(settings, ports), mode: settings.mode, ports }),
+  probe: async (settings, ports) => probe({ api: apiOf(settings, ports), settings, ports }),
   open: openConnection,
 };
 

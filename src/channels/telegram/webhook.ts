@@ -19,7 +19,7 @@ import type { TelegramApi } from "./api.ts";
 import { UPDATE_KINDS } from "./updates.ts";
 
 /** How often Telegram is asked. The answer is the proof of life, so it is more often than one is due. */
-export const CHECK_MS = 40_000;
+const CHECK_MS = 40_000;
 /** One after the other, so that messages arrive in order. */
 const MAX_CONNECTIONS = 1;
 const SECRET_HEADER = "x-telegram-bot-api-secret-token";
