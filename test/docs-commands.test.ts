@@ -31,6 +31,10 @@ const NOT_PLAYED: readonly (readonly [command: RegExp, why: string])[] = [
   [/^cortex service (un)?install$/, "It changes the services of whoever runs the tests."],
   [/^cortex init --yes\b/, "test/init.test.ts"],
   [/^cortex (backup|restore) .*--keys$|^cortex restore \S+$/, "test/keeping.test.ts"],
+  [
+    /^cortex channels (add|test|login|unpair|remove)\b|\| cortex channels add\b/,
+    "test/channel-setup.test.ts",
+  ],
   [/^cortex doctor --fix\b/, "test/doctor.test.ts"],
   [/^cortex doctor --dependencies\b/, "src/doctor/check-dependencies.test.ts"],
   [

@@ -2,7 +2,9 @@
 import { expect, test } from "vitest";
 
 import { type FakeTelegram, startTelegram } from "./support/fake-telegram.ts";
+import { openTestCortex, writeHome } from "./support/home.ts";
 import { openTestServer, PATIENT, type TestServer } from "./support/server.ts";
+import { temporaryFolder } from "./support/temporary.ts";
 
 const HOOKS = {
   "dm.ts": `export default ({ event }) => ({ fire: event.channel === "telegram" && event.content_type === "text" });`,
@@ -116,6 +118,25 @@ test("after a crash between commit and confirmation, nothing comes twice", async
     limit: 100,
   });
   expect(items).toHaveLength(30);
+});
+
+test("after the token of another bot was set, its messages are read from their own beginning", async () => {
+  await using telegram = await startTelegram();
+  telegram.say("hello"); // update 1
+  using folder = temporaryFolder();
+  {
+    await using apart = await openTestCortex({}, { home: folder.path });
+    const cursor = { offset: 500, atMs: Date.now(), bot: 7 };
+    await apart.store.cursors.set({ source: "channel:telegram@default", value: cursor });
+  }
+  const channel = { tokenEnv: "BOT_TOKEN", baseUrl: telegram.url };
+  writeHome(folder.path, { cortex: { channels: { telegram: channel } } });
+  const environment = { PATH: process.env["PATH"], BOT_TOKEN: telegram.token };
+  await using server = await openTestServer({}, { home: folder.path, environment });
+  const received = () => server.cortex.store.events.list({ channel: "telegram", direction: "received" });
+  await expect
+    .poll(async () => (await received()).items.map(({ content }) => content), PATIENT)
+    .toEqual(["hello"]);
 });
 
 test("a revoked token is refused until it is replaced, and said so", async () => {

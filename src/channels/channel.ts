@@ -30,7 +30,12 @@ export interface ChannelModule<Settings = unknown> {
   readonly format: MessageFormat;
   /** What has to be done on the platform, in order, for `cortex channels add` and the page of the channel. */
   readonly setup: readonly SetupStep[];
-  /** Asks the platform whether everything is there: the token, scopes, intents, privacy mode. Changes nothing. */
+  /** Optional packages that it needs, as npm installs them: `ws@8.22.2`. Without one, it throws `package_missing`. */
+  readonly packages?: readonly string[];
+  /**
+   * Asks the platform whether everything is there: the token, scopes, intents, privacy mode. Changes nothing. Where the
+   * platform refuses or does not answer, it throws as a connection does.
+   */
   probe(settings: Settings, ports: ChannelPorts): Promise<readonly Finding[]>;
   /** Does no I/O. */
   open(settings: Settings, ports: ChannelPorts): Connection;
@@ -45,17 +50,32 @@ export interface ChannelPorts {
   readonly clock: () => number;
   /** Writes a line for the owner. */
   readonly log: (line: string) => void;
+  /** Where the platform reaches `handle` of this account. Absent: `server.publicUrl` is not set. */
+  readonly webhookUrl?: string;
   /** The content of an outgoing file, by its hash. Throws `attachment_unknown`. */
   readonly readFile: (sha256: string) => Promise<Uint8Array>;
 }
 
-interface SetupStep {
+export interface SetupStep {
   /** An imperative: "Create a bot with @BotFather". */
   readonly title: string;
   readonly text: string;
   readonly url?: string;
-  /** The setting that this step yields, and whether its value is a secret, which goes into `config/.env`. */
-  readonly asks?: { readonly setting: string; readonly secret: boolean; readonly example: string };
+  /** The setting that this step yields. */
+  readonly asks?: AskedSetting;
+}
+
+export interface AskedSetting {
+  /** As in the configuration; dots lead into objects: `imap.host`. */
+  readonly setting: string;
+  /** Its value goes into `config/.env`, and the setting names the variable. */
+  readonly secret: boolean;
+  /** What a value looks like. */
+  readonly example: string;
+  /** Of a secret: the usual name of its variable. Default: made of the channel and the setting, `SLACK_BOT_TOKEN`. */
+  readonly variable?: string;
+  /** It may be left out. */
+  readonly optional?: boolean;
 }
 
 /** One thing that a probe found. */
@@ -220,14 +240,14 @@ export interface KnownPlace {
   readonly atMs: number;
 }
 
-interface PlatformRequest {
+export interface PlatformRequest {
   readonly method: string;
   readonly query: Readonly<Record<string, string>>;
   readonly header: (name: string) => string | undefined;
   readonly body: Uint8Array;
 }
 
-interface PlatformReply {
+export interface PlatformReply {
   readonly status: number;
   readonly contentType?: string;
   readonly body?: string;
@@ -299,4 +319,12 @@ export function credentialsRefused(message: string, options: { hint: string; cau
 /** Another program reads the same account. */
 export function channelConflict(message: string, options: { hint: string; cause?: unknown }): CortexError {
   return new CortexError("channel_conflict", message, { ...options, transient: true });
+}
+
+/** An optional package is not there. `spec` is what npm installs: `ws@8.22.2`. */
+export function packageMissing(spec: string, cause?: unknown): CortexError {
+  return new CortexError("package_missing", `The package ${spec} is not installed`, {
+    hint: `Run \`cortex channels add\` again, which offers to install it, or \`npm install ${spec}\` beside Cortex.`,
+    cause,
+  });
 }

@@ -11,7 +11,7 @@ import {
   type Invocation,
   type RunCommand,
 } from "../feature/command.ts";
-import { agentFoldersOf, FEATURES, TOOL_NAMES } from "../runtime/features.ts";
+import { agentFoldersOf, channelModulesOf, FEATURES, TOOL_NAMES } from "../runtime/features.ts";
 import { asCalled, calledAs } from "./as-called.ts";
 import { createPrinter, type Printer } from "../terminal/print.ts";
 import { report } from "./report.ts";
@@ -148,6 +148,7 @@ function invocation(given: Given, environment: Invocation["environment"]): Invoc
     environment,
     toolNames: TOOL_NAMES,
     agentFolders: () => agentFoldersOf(FEATURES, { home, environment }),
+    channelModules: channelModulesOf(FEATURES),
     print: createPrinter({
       json: json === true,
       quiet: quiet === true,

@@ -35,6 +35,7 @@ test("a demo takes no other home", async () => {
     environment: {},
     toolNames: [],
     agentFolders: async () => [],
+    channelModules: new Map(),
     print,
   };
   await expect(demo(given, [])).rejects.toMatchObject({

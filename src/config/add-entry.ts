@@ -1,10 +1,8 @@
 /** Adds an agent or a persona to `cortex.json`. */
-import { join } from "node:path";
 import { CortexError } from "../model/errors.ts";
 import { insertEntry } from "./insert-entry.ts";
-import { MAX_FILE_BYTES } from "./json-file.ts";
-import { type ConfigInput, configFolder, type LoadedConfig, loadConfig, readTexts } from "./read.ts";
-import { type Composed, rewriteFile } from "./rewrite-file.ts";
+import type { ConfigInput, LoadedConfig } from "./read.ts";
+import { rewriteConfig } from "./rewrite-config.ts";
 
 export interface NewEntry {
   readonly section: "agents" | "personas";
@@ -18,36 +16,14 @@ export interface NewEntry {
  */
 export async function addEntry(
   sources: ConfigInput,
-  entry: NewEntry,
+  { section, name, value }: NewEntry,
   times: { pauseMs?: number } = {},
 ): Promise<LoadedConfig> {
-  const path = join(configFolder(sources.home), "cortex.json");
-  return rewriteFile(path, () => compose(sources, entry), times);
-}
-
-async function compose(
-  sources: ConfigInput,
-  { section, name, value }: NewEntry,
-): Promise<Composed<LoadedConfig>> {
-  const texts = await readTexts(sources.home);
-  const { config } = loadConfig(sources, texts);
-  if (Object.hasOwn(config[section], name)) throw taken(section, name);
-  const old = texts.cortex !== undefined && "text" in texts.cortex ? texts.cortex.text : "";
-  const text = insertEntry(old, { section, name, value });
-  if (Buffer.byteLength(text) > MAX_FILE_BYTES) throw tooLarge(section, name);
-  try {
-    return { text, result: loadConfig(sources, { ...texts, cortex: { text } }) };
-  } catch (error) {
-    if (!(error instanceof CortexError)) throw error;
-    throw new CortexError(
-      error.code,
-      `${section}.${name} was not added because the file would be invalid: ${error.message}`,
-      {
-        hint: error.hint,
-        cause: error,
-      },
-    );
-  }
+  const edit = (text: string, { config }: LoadedConfig): string => {
+    if (Object.hasOwn(config[section], name)) throw taken(section, name);
+    return insertEntry(text, [section, name], value);
+  };
+  return rewriteConfig(sources, { edit, otherwise: `${section}.${name} was not added` }, times);
 }
 
 function taken(section: NewEntry["section"], name: string): CortexError {
@@ -55,12 +31,4 @@ function taken(section: NewEntry["section"], name: string): CortexError {
   return new CortexError("state_conflict", `"${name}" is already ${what}`, {
     hint: `Choose another name, or edit ${section}.${name} in cortex.json.`,
   });
-}
-
-function tooLarge(section: NewEntry["section"], name: string): CortexError {
-  return new CortexError(
-    "config_invalid",
-    `Adding ${section}.${name} would make cortex.json larger than ${MAX_FILE_BYTES} bytes`,
-    { hint: "Move long texts to separate files, such as SOUL.md in the workspace." },
-  );
 }

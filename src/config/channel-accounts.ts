@@ -22,6 +22,15 @@ export function chatAccounts({ channels }: Pick<Config, "channels">): ChatAccoun
   return CHAT_CHANNELS.flatMap((channel) => accountsOf(channel, channels[channel]));
 }
 
+/** Where its settings are in `cortex.json`. */
+export function pathOfAccount({
+  channel,
+  account,
+}: Pick<ChatAccount, "channel" | "account">): readonly ["channels", ...string[]] {
+  const own = account === DEFAULT_ACCOUNT ? [] : ["accounts", account];
+  return ["channels", channel, ...own];
+}
+
 function accountsOf(channel: ChatChannel, configured: ChatSettings | undefined): ChatAccount[] {
   if (configured === undefined) return [];
   const { accounts, ...settings } = configured;

@@ -36,6 +36,10 @@ const PLATFORM_FIELDS = {
   telegram: {
     tokenEnv: variable("Variable with the bot's token from @BotFather.").exactOptional(),
     baseUrl: url("Bot API server.").default("https://api.telegram.org"),
+    mode: z
+      .enum(["poll", "webhook"])
+      .describe("How messages come in: Cortex asks for them, or Telegram sends them to `server.publicUrl`.")
+      .default("poll"),
   },
 } as const;
 

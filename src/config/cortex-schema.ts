@@ -466,6 +466,12 @@ export const cortexSchema = z
       .strictObject({
         host: text("Address the server listens on.").default("127.0.0.1"),
         port: z.int().min(0).max(65_535).describe("Port; 0 picks a free one.").default(4747),
+        publicUrl: z
+          .url({ protocol: /^https?$/, error: ({ input }) => `invalid http or https URL ${quote(input)}` })
+          .refine((url) => !/[?#]/.test(url), { error: "expected a URL without a query" })
+          .transform((url) => url.replace(/\/+$/, ""))
+          .describe("Address of the server behind a TLS proxy, such as https://cortex.example.com.")
+          .exactOptional(),
       })
       .describe("HTTP server.")
       .prefault({}),

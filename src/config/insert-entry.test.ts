@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { insertEntry } from "./insert-entry.ts";
 
 const insert = (text: string): string =>
-  insertEntry(text, { section: "personas", name: "nova", value: { identity: { emoji: "✨" } } });
+  insertEntry(text, ["personas", "nova"], { identity: { emoji: "✨" } });
 
 function read(text: string): unknown {
   const errors: ParseError[] = [];
@@ -50,7 +50,7 @@ test("an entry comes after the others, with its comments beside them, indented a
 
 test("lists are written on one line, and what is empty too", () => {
   const value = { tools: ["Read", "a\nb"], permissions: {}, limits: { costUsd: 0.5 } };
-  expect(insertEntry("{}", { section: "agents", name: "scout", value })).toBe(`{
+  expect(insertEntry("{}", ["agents", "scout"], value)).toBe(`{
   "agents": {
     "scout": {
       "tools": ["Read", "a\\nb"],

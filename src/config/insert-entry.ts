@@ -3,20 +3,24 @@
  * jsonc-parser's own edits would separate the last entry from the comment after it.
  */
 import assert from "node:assert/strict";
+
 import { createScanner, findNodeAtLocation, type Node, parseTree } from "jsonc-parser";
 
-/** Adds `section.name`, which must not exist. The text is a JSON object, or only comments. */
-export function insertEntry(
-  text: string,
-  { section, name, value }: { section: string; name: string; value: object },
-): string {
+export type EntryPath = readonly [string, ...string[]];
+
+/** Adds the value at this path, where there is none. What is missing above it is added too. The text is a JSON object, or only comments. */
+export function insertEntry(text: string, path: EntryPath, value: unknown): string {
   const root = parseTree(text, [], { allowTrailingComma: true, allowEmptyContent: true });
-  if (root === undefined) return insertEntry(text + emptyFile(text), { section, name, value });
-  const style = styleOf(text);
-  const holder = findNodeAtLocation(root, [section]);
-  return holder === undefined
-    ? insertProperty(text, root, { key: section, value: { [name]: value }, style })
-    : insertProperty(text, holder, { key: name, value, style });
+  if (root === undefined) return insertEntry(text + emptyFile(text), path, value);
+  let holder = root;
+  let depth = 0;
+  for (; depth < path.length - 1; depth++) {
+    const inner = findNodeAtLocation(holder, [path[depth]!]);
+    if (inner === undefined) break;
+    holder = inner;
+  }
+  const missing = path.slice(depth + 1).reduceRight<unknown>((inner, key) => ({ [key]: inner }), value);
+  return insertProperty(text, holder, { key: path[depth]!, value: missing, style: styleOf(text) });
 }
 
 interface Style {
@@ -33,7 +37,7 @@ function emptyFile(text: string): string {
 function insertProperty(
   text: string,
   object: Node,
-  { key, value, style: { unit, newline } }: { key: string; value: object; style: Style },
+  { key, value, style: { unit, newline } }: { key: string; value: unknown; style: Style },
 ): string {
   assert(object.type === "object", "only objects have entries");
   const close = object.offset + object.length - 1;

@@ -15,6 +15,12 @@ export interface Composed<Result> {
   readonly result: Result;
 }
 
+interface RewriteOptions {
+  readonly pauseMs?: number | undefined;
+  /** Of the file from then on. Default: as it was. */
+  readonly mode?: number;
+}
+
 /** How often a writer checks whether another one is done, and the delay between checks. */
 const MAX_TRIES = 200;
 const PAUSE_MS = 25;
@@ -29,17 +35,17 @@ const BYTE_ORDER_MARK = Buffer.from("\uFEFF");
 export async function rewriteFile<Result>(
   file: string,
   compose: () => Promise<Composed<Result>>,
-  times: { pauseMs?: number | undefined } = {},
+  options: RewriteOptions = {},
 ): Promise<Result> {
   const path = await targetPath(file);
   const draft = `${path}.new`;
   for (let tries = 0; tries < MAX_TRIES; tries++) {
-    const handle = await openDraft(draft, path);
+    const handle = await openDraft(draft, options.mode ?? (await modeOf(path)), path);
     if (handle !== undefined) {
       const written = await writeOnce(compose, { path, draft, handle });
       if (written !== undefined) return written.result;
     }
-    await pause(times.pauseMs ?? PAUSE_MS);
+    await pause(options.pauseMs ?? PAUSE_MS);
   }
   throw stillEdited(path, draft);
 }
@@ -82,9 +88,9 @@ async function targetPath(path: string): Promise<string> {
 }
 
 /** Undefined: another writer has it. */
-async function openDraft(draft: string, path: string): Promise<FileHandle | undefined> {
+async function openDraft(draft: string, mode: number, path: string): Promise<FileHandle | undefined> {
   try {
-    return await open(draft, "wx", await modeOf(path));
+    return await open(draft, "wx", mode);
   } catch (error) {
     if (hasCode(error, "EEXIST")) return undefined;
     throw unwritable(path, error);
@@ -96,7 +102,7 @@ async function modeOf(path: string): Promise<number> {
     return (await stat(path)).mode & 0o777;
   } catch (error) {
     if (hasCode(error, "ENOENT")) return 0o644;
-    throw error;
+    throw unwritable(path, error);
   }
 }
 

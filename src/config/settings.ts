@@ -16,6 +16,8 @@ export interface Settings extends AsyncDisposable {
   readonly variable: (name: string) => string | undefined;
   /** The variables of `config/.env`. */
   fileVariables(): ReadonlyMap<string, string>;
+  /** Reads the files now, instead of when the system reports a change. */
+  reload(): Promise<void>;
 }
 
 interface SettingsOptions {
@@ -61,6 +63,7 @@ export async function openSettings(options: SettingsOptions): Promise<Settings> 
     model,
     variable: (name) => watch.current.environment(name),
     fileVariables: () => watch.current.fileVariables(),
+    reload: () => watch.check(),
     [Symbol.asyncDispose]: () => watch[Symbol.asyncDispose](),
   };
 }

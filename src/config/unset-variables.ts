@@ -1,4 +1,5 @@
 /** Settings that name an unset variable. Cortex does not fall back to working unsigned or without a key. */
+import { type ChatAccount, chatAccounts, pathOfAccount } from "./channel-accounts.ts";
 import type { Config } from "./config.ts";
 
 export interface UnsetVariable {
@@ -21,12 +22,41 @@ export function unsetVariables(
         [`${at}.deliverTo.secretEnv`, deliverTo?.secretEnv, "deliveries to this webhook fail"],
       ] as const;
     }),
-    ["channels.telegram.tokenEnv", channels.telegram?.tokenEnv, "Telegram stays disconnected"],
+    ...chatAccounts({ channels }).flatMap((account) => channelVariables(account)),
     ["webSearch.apiKeyEnv", webSearch?.apiKeyEnv, "WebSearch fails"],
   ];
   return named.flatMap(([setting, name, effect]) =>
     name === undefined || isSet(name, variable) ? [] : [{ setting, variable: name, effect }],
   );
+}
+
+function channelVariables(account: ChatAccount): (readonly [string, string, string])[] {
+  if (!account.settings.enabled) return [];
+  const path = pathOfAccount(account).join(".");
+  return variablesOf(account).map(({ setting, variable }) => [
+    `${path}.${setting}`,
+    variable,
+    `${account.channel} cannot connect`,
+  ]);
+}
+
+/** The variables that the settings of an account name: wherever it wants a secret, it takes the name of a variable. */
+export function variablesOf({ settings }: Pick<ChatAccount, "settings">): NamedVariable[] {
+  return namedIn(settings);
+}
+
+interface NamedVariable {
+  /** Within the account: `tokenEnv`, `oauth.clientSecretEnv`. */
+  readonly setting: string;
+  readonly variable: string;
+}
+
+function namedIn(value: object, prefix = ""): NamedVariable[] {
+  return Object.entries(value).flatMap(([key, inner]: [string, unknown]) => {
+    if (typeof inner === "string")
+      return key.endsWith("Env") ? [{ setting: prefix + key, variable: inner }] : [];
+    return typeof inner === "object" && inner !== null ? namedIn(inner, `${prefix}${key}.`) : [];
+  });
 }
 
 /** An empty value counts as not set. */

@@ -19,8 +19,6 @@ import { describeUnset, isSet, unsetVariables } from "../config/unset-variables.
 
 interface ConfigCheck extends CheckedHome {
   readonly features: readonly Feature[];
-  /** How to reach model servers. Undefined: they are not contacted. */
-  readonly request: typeof fetch | undefined;
   readonly isServed: boolean;
 }
 

@@ -1,4 +1,5 @@
 import type { AgentFolder } from "../personas/plugin-pins.ts";
+import type { ChannelModule } from "../channels/channel.ts";
 import type { Printer } from "../terminal/print.ts";
 
 /** A parsed command line. */
@@ -15,6 +16,8 @@ export interface Invocation {
   readonly toolNames: readonly string[];
   /** The folders of all features in which agents work. */
   readonly agentFolders: () => Promise<readonly AgentFolder[]>;
+  /** The chat channels, by name, each loaded on use. */
+  readonly channelModules: ReadonlyMap<string, () => Promise<ChannelModule>>;
 }
 
 /** Runs a command. Undefined: done. False: failed. A number: the exit code. It has printed why. */

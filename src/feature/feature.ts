@@ -75,6 +75,8 @@ export interface CheckedHome {
   readonly toolNames: readonly string[];
   /** The folders of all features in which agents work. Undefined: not asked for. */
   readonly agentFolders?: (() => Promise<readonly AgentFolder[]>) | undefined;
+  /** How to reach other machines. Absent: none is contacted, on whatever way. */
+  readonly request?: typeof fetch | undefined;
 }
 
 /** A feature at work in a running Cortex. */

@@ -16,6 +16,7 @@ function read(since?: string): number | undefined {
     environment: {},
     toolNames: [],
     agentFolders: async () => [],
+    channelModules: new Map(),
     print,
   };
   return momentOf(given, "since", NOW_MS);

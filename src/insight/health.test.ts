@@ -5,6 +5,7 @@ import { alice, delivery, dispatch, event, START_MS, toSession, turnFor } from "
 import { begin } from "../../test/support/stores.ts";
 import { temporaryFolder } from "../../test/support/temporary.ts";
 import {
+  CHANNEL_DOWN_MS,
   findProblems,
   FULL_HEAP,
   LARGE_WAL_BYTES,
@@ -41,6 +42,7 @@ const FINE: Measures = {
   usageReached: [],
   unsetVariables: [],
   quotas: [],
+  channels: [],
   streams: 1,
 };
 
@@ -138,6 +140,7 @@ test("of many hooks that are broken, some are named", async () => {
     coolDowns: [],
     unsetVariables: [],
     quotas: [],
+    channels: [],
   });
   expect(hooks).toMatchObject({
     active: 1,
@@ -173,6 +176,7 @@ test("health tells the ages of what waits, runs and may have arrived", async () 
     coolDowns: [],
     unsetVariables: [],
     quotas: [],
+    channels: [],
   };
   const health = await readHealth({ ...parts, startedAtMs: START_MS });
   expect(health).toMatchObject({
@@ -200,4 +204,21 @@ test("health tells the ages of what waits, runs and may have arrived", async () 
 
   const restarted = await readHealth({ ...parts, startedAtMs: clock() - 5 });
   expect(restarted.runs.stillest).toMatchObject([{ stillMs: 5 }]);
+});
+
+test("a channel that needs a person is a problem at once, one that reconnects after a while", () => {
+  const channel = { name: "telegram", account: "default", error: "Unauthorized. Get a token." };
+  const problemsOf = (state: string, downMs: number | null, account = "default") =>
+    findProblems({ ...FINE, channels: [{ ...channel, account, state, downMs }] }).map(
+      ({ problem }) => problem,
+    );
+  expect(problemsOf("refused", 0)).toEqual([
+    "Channel telegram is not connected (refused, for 0 min): Unauthorized. Get a token",
+  ]);
+  expect(problemsOf("backoff", CHANNEL_DOWN_MS - 1)).toEqual([]);
+  expect(problemsOf("backoff", CHANNEL_DOWN_MS, "work")).toEqual([
+    "Channel telegram@work is not connected (backoff, for 2 min): Unauthorized. Get a token",
+  ]);
+  expect(problemsOf("live", null)).toEqual([]);
+  expect(problemsOf("off", CHANNEL_DOWN_MS)).toEqual([]);
 });

@@ -1,5 +1,6 @@
 /** The health of a running Cortex: its measures and a list of problems. */
 import { count } from "../model/count.ts";
+import { DEFAULT_ACCOUNT } from "../model/ids.ts";
 import { readMeasures, type MeasuredCortex, type Measures } from "./measure.ts";
 import { describeQuota, hintFor } from "../turns/quotas.ts";
 import { describeUnset } from "../config/unset-variables.ts";
@@ -15,6 +16,8 @@ export interface HealthProblem {
   readonly hint: string;
 }
 
+/** Reconnecting takes seconds. */
+export const CHANNEL_DOWN_MS = 2 * 60_000;
 /** Hardly any model call or tool call takes this long. */
 export const STILL_RUN_MS = 10 * 60_000;
 export const LONG_WAIT_MS = 10 * 60_000;
@@ -47,6 +50,7 @@ export function findProblems(measures: Measures): HealthProblem[] {
     ...usedUp(measures),
     ...measures.unsetVariables.map(describeUnset),
     ...lowQuotas(measures),
+    ...deadChannels(measures),
     ...slowLoop(measures),
     ...machine(measures),
   ];
@@ -132,6 +136,22 @@ function* lowQuotas({ quotas }: Measures): Generator<HealthProblem> {
     yield { problem: describeQuota(use), hint: hintFor(use) };
   }
 }
+
+/** What needs a person is named at once, what may mend by itself after a while. */
+function* deadChannels({ channels }: Measures): Generator<HealthProblem> {
+  for (const { name, account, state, downMs, error } of channels) {
+    if (downMs === null || state === "off") continue;
+    if (!NEEDS_A_PERSON.has(state) && downMs < CHANNEL_DOWN_MS) continue;
+    const named = account === DEFAULT_ACCOUNT ? name : `${name}@${account}`;
+    const why = error === null ? "" : `: ${error.replace(/\.$/, "")}`;
+    yield {
+      problem: `Channel ${named} is not connected (${state}, for ${inWords(downMs)})${why}`,
+      hint: `\`cortex channels status ${name}\` shows details, \`cortex channels test ${name}\` asks the platform.`,
+    };
+  }
+}
+
+const NEEDS_A_PERSON: ReadonlySet<string> = new Set(["refused", "conflict"]);
 
 function* slowLoop({ loop }: Measures): Generator<HealthProblem> {
   if (loop.p99Ms < SLOW_LOOP_P99_MS && loop.maxMs < LOOP_STALL_MS) return;

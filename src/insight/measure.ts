@@ -45,6 +45,17 @@ export interface Measures extends Vitals {
   readonly unsetVariables: readonly UnsetVariable[];
   /** The disk space that the home and the agents' workspaces take. */
   readonly quotas: readonly QuotaUse[];
+  /** The connections of chat channels. */
+  readonly channels: readonly ChannelHealth[];
+}
+
+interface ChannelHealth {
+  readonly name: string;
+  readonly account: string;
+  readonly state: string;
+  /** How long it has not been live. Null: it is. */
+  readonly downMs: number | null;
+  readonly error: string | null;
 }
 
 export interface CoolingProfile {
@@ -84,11 +95,21 @@ export interface MeasuredCortex {
   readonly coolDowns: readonly CoolDown[];
   readonly unsetVariables: readonly UnsetVariable[];
   readonly quotas: readonly QuotaUse[];
+  readonly channels: readonly MeasuredChannel[];
+}
+
+interface MeasuredChannel {
+  readonly channel: string;
+  readonly account: string;
+  readonly state: string;
+  readonly downSinceMs: number | undefined;
+  readonly error: string | undefined;
 }
 
 export async function readMeasures(parts: MeasuredCortex): Promise<Measures> {
   const { ledger, config, home, nowMs, startedAtMs, loop, streams, coolDowns, unsetVariables, quotas } =
     parts;
+  const { channels } = parts;
   const [counts, pulse, hooks, used, vitals] = await Promise.all([
     ledger.counts(),
     ledger.pulse(nowMs),
@@ -117,6 +138,9 @@ export async function readMeasures(parts: MeasuredCortex): Promise<Measures> {
     usageReached: limitsReached(used, config.usage),
     unsetVariables,
     quotas,
+    channels: channels.map(({ channel, account, state, downSinceMs, error }) => {
+      return { name: channel, account, state, downMs: ageOf(downSinceMs, nowMs), error: error ?? null };
+    }),
   };
 }
 

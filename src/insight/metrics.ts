@@ -91,7 +91,7 @@ function workMetrics({ health, version }: Measured): readonly Metric[] {
 }
 
 function processMetrics({ health, startedAtMs }: Measured): readonly Metric[] {
-  const { hooks, streams, problems, loop, disk, memory } = health;
+  const { hooks, channels, streams, problems, loop, disk, memory } = health;
   return [
     {
       name: "cortex_hooks",
@@ -107,6 +107,18 @@ function processMetrics({ health, startedAtMs }: Measured): readonly Metric[] {
       "Age of the oldest event that waits for hooks.",
       seconds(hooks.oldestUnjudgedMs),
     ),
+    {
+      name: "cortex_channel_up",
+      type: "gauge",
+      help: "Whether an account of a chat channel is connected.",
+      values: channels.map(
+        ({ name, account, downMs }) =>
+          [
+            `{channel=${JSON.stringify(name)},account=${JSON.stringify(account)}}`,
+            downMs === null ? 1 : 0,
+          ] as const,
+      ),
+    },
     one("gauge", "cortex_streams", "Open event streams.", streams),
     one("gauge", "cortex_problems", "Problems in GET /api/health?full=1.", problems.length),
     {

@@ -129,5 +129,6 @@ async function healthOf({ cortex, clock, startedAtMs, loop, streams }: RouteCont
     coolDowns: cortex.coolDowns(),
     unsetVariables: cortex.unsetVariables(),
     quotas: await cortex.quotas(),
+    channels: cortex.channels.list(),
   });
 }

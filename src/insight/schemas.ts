@@ -175,6 +175,18 @@ const Health = Alive.extend({
     )
     .readonly()
     .describe("Disk space of the home and of the agents' workspaces, with its limits."),
+  channels: z
+    .array(
+      z.object({
+        name: z.string(),
+        account: z.string(),
+        state: z.string(),
+        downMs: z.number().nullable().describe("How long it has not been live. Null: it is."),
+        error: z.string().nullable(),
+      }),
+    )
+    .readonly()
+    .describe("The connections of chat channels; see GET /api/channels."),
 });
 
 const Costs = z.object({

@@ -168,6 +168,8 @@ interface ShortProgram extends Program {
   readonly input?: string;
   /** A program that writes more is killed. */
   readonly maxOutputBytes?: number;
+  /** Ends it early. */
+  readonly signal?: AbortSignal;
 }
 
 export interface RunEnd extends GroupEnd {
@@ -193,7 +195,7 @@ export async function runToEnd({
   let errors = "";
   const end = await runGroup({
     ...program,
-    signal: tooMuch.signal,
+    signal: AbortSignal.any([tooMuch.signal, ...(program.signal === undefined ? [] : [program.signal])]),
     graceMs: GRACE_MS,
     drainMs: DRAIN_MS,
     input: program.input ?? "",

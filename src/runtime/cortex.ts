@@ -23,7 +23,7 @@ import type { Cortex } from "../feature/cortex.ts";
 import type { Feature } from "../feature/feature.ts";
 import type { Ports } from "../feature/ports.ts";
 import { createBackends, windowOf } from "./backends.ts";
-import { agentFoldersOf, FEATURES, toolNamesOf } from "./features.ts";
+import { agentFoldersOf, channelModulesOf, FEATURES, toolNamesOf } from "./features.ts";
 import { OpenFeatures } from "./open-features.ts";
 import { recordPersonas } from "./record-personas.ts";
 import { sessionCalls } from "./session-calls.ts";
@@ -260,9 +260,7 @@ function connect(base: Foundation, { sandbox, bounds, open }: Opened): Connected
     isJudged: (direction, channel) => open.wants(direction, channel),
     accept: (incoming, file) => acceptEvent(toOwnEvent(incoming), ports, file),
     acceptAll: (received, read) => acceptEvents(received, read, ports),
-    channelModules: new Map(
-      features.flatMap(({ name, channel }) => (channel === undefined ? [] : [[name, channel]])),
-    ),
+    channelModules: channelModulesOf(features),
     onChainEnded: createChainNotices({ store, settings, log }),
     watchProgram: () => bounds.watch(),
     openApart: (apart) => openCortex({ home: apart, environment: { PATH: environment["PATH"] }, clock }),

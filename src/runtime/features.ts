@@ -1,4 +1,5 @@
 import { access } from "../access/feature.ts";
+import type { ChannelModule } from "../channels/channel.ts";
 import { channels } from "../channels/hub/feature.ts";
 import { files } from "../channels/files/feature.ts";
 import { telegram } from "../channels/telegram/feature.ts";
@@ -58,6 +59,13 @@ export const TOOL_NAMES: readonly string[] = toolNamesOf(FEATURES);
 /** The tools of the core and of these features, by name: a configuration is checked without loading them. */
 export function toolNamesOf(features: readonly Feature[]): readonly string[] {
   return [...CORE_TOOLS, ...features.flatMap(({ toolNames = [] }) => toolNames)];
+}
+
+/** The chat channels of these features, by name, each loaded on use. */
+export function channelModulesOf(
+  features: readonly Feature[],
+): ReadonlyMap<string, () => Promise<ChannelModule>> {
+  return new Map(features.flatMap(({ name, channel }) => (channel === undefined ? [] : [[name, channel]])));
 }
 
 export async function agentFoldersOf(

@@ -270,7 +270,7 @@ test("what nobody expected is logged, and nothing of it is shown", async () => {
       streams: new Set(),
     },
     auth: new Auth({ token: async () => "x", store: shared.cortex.store, clock, port: 1, log: () => {} }),
-    addresses: allowedAddresses("127.0.0.1", 1),
+    addresses: () => allowedAddresses("127.0.0.1", 1),
     log: (line) => log.push(line),
   });
   const incoming = { url: "/api/broken", headersDistinct: { host: ["127.0.0.1:1"] }, socket: {} };

@@ -15,7 +15,8 @@ interface AppOptions {
   readonly routes: readonly Route[];
   readonly context: RouteContext;
   readonly auth: Auth;
-  readonly addresses: Addresses;
+  /** They change with `server.publicUrl`. */
+  readonly addresses: () => Addresses;
   readonly log: (line: string) => void;
 }
 
@@ -46,7 +47,7 @@ export function createApp({ routes, context, auth, addresses, log }: AppOptions)
   app.use(async (request, next) => {
     const { url = "", headersDistinct } = request.env.incoming;
     const { host, origin } = headersDistinct;
-    checkAddresses({ target: url, host, origin }, addresses);
+    checkAddresses({ target: url, host, origin }, addresses());
     await next();
   });
   app.onError((error) => errorReply(error, log));
@@ -108,7 +109,7 @@ async function answer(
       params: req.param(),
       query,
       body: parseAs("body", route.body, body),
-      bytes: () => readBytes(req.raw),
+      bytes: () => readBytes(req.raw, route.maxBodyBytes),
       header: (name) => req.header(name),
       mayContinue,
       signal: req.raw.signal,

@@ -54,6 +54,7 @@ export const STATUS: Partial<Record<ErrorCode, number>> = {
   message_too_large: 413,
   auth_limited: 429,
   turn_failed: 502,
+  channel_unavailable: 503,
   store_busy: 503,
   store_closed: 503,
   store_full: 503,

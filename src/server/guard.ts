@@ -13,11 +13,15 @@ export interface Addresses {
 const LOOPBACK = ["localhost", "127.0.0.1", "::1"];
 const HTTP_PORT = 80;
 
-export function allowedAddresses(host: string, port: number): Addresses {
+/** With `publicUrl`, those of a proxy too. */
+export function allowedAddresses(host: string, port: number, publicUrl?: string): Addresses {
   const names = [...LOOPBACK, host].map((name) => inUrl(name.toLowerCase()));
   const bare = port === HTTP_PORT ? names : []; // the usual port is not written
-  const hosts = new Set([...names.map((name) => `${name}:${port}`), ...bare]);
-  return { hosts, origins: new Set([...hosts].map((host) => `http://${host}`)) };
+  const hosts = [...names.map((name) => `${name}:${port}`), ...bare];
+  const origins = hosts.map((host) => `http://${host}`);
+  if (publicUrl === undefined) return { hosts: new Set(hosts), origins: new Set(origins) };
+  const proxy = new URL(publicUrl);
+  return { hosts: new Set([...hosts, proxy.host]), origins: new Set([...origins, proxy.origin]) };
 }
 
 export function isLoopback(host: string): boolean {
@@ -48,7 +52,7 @@ export function checkAddresses({ target, host, origin }: Addressed, { hosts, ori
 function foreign(part: string, values: readonly string[] | undefined): CortexError {
   const shown = values === undefined ? "none" : JSON.stringify(values.join(", ").slice(0, 80));
   return new CortexError("origin_forbidden", `Unknown address in the ${part}: ${shown}`, {
-    hint: "Use the address that `cortex up` prints, or set `server.host` in cortex.json.",
+    hint: "Use the address that `cortex up` prints, or set `server.host` or `server.publicUrl` in cortex.json.",
   });
 }
 

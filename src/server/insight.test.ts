@@ -232,6 +232,7 @@ test("anybody may ask whether Cortex is up, and only its owner how it is doing",
         { kind: "home", ...quota },
         { kind: "workspace", ...quota },
       ],
+      channels: [],
     },
   ]);
   expect(json.disk.databaseBytes + json.disk.walBytes).toBeGreaterThan(0);

@@ -15,7 +15,7 @@ import { isoTime } from "../feature/views.ts";
 import { createApp } from "./app.ts";
 import { Auth } from "./auth.ts";
 import { errorReply } from "./errors.ts";
-import { allowedAddresses, inUrl, isLoopback, secure } from "./guard.ts";
+import { type Addresses, allowedAddresses, inUrl, isLoopback, secure } from "./guard.ts";
 import { removeNote, writeNote } from "./note.ts";
 import { loadRoutes } from "./routes.ts";
 import { openToken, type Token } from "./token.ts";
@@ -104,7 +104,8 @@ export async function serve(cortex: Cortex, options: ServeOptions): Promise<Cort
     loop: () => loop.read(),
     streams: new Set(),
   };
-  const app = createApp({ routes, context, auth, addresses: allowedAddresses(reachable, port), log });
+  const addresses = followAddresses(reachable, port, () => cortex.config().server.publicUrl);
+  const app = createApp({ routes, context, auth, addresses, log });
   const listener = getRequestListener(app.fetch, {
     overrideGlobalObjects: false,
     errorHandler: (error) => secure(errorReply(requestInvalid(error), log)),
@@ -135,6 +136,16 @@ export async function serve(cortex: Cortex, options: ServeOptions): Promise<Cort
     port,
     loginLink: () => `${url}/login/${auth.makeLink()}`,
     [Symbol.asyncDispose]: () => (closed ??= removeNote(notePath, note).then(stop)),
+  };
+}
+
+/** The addresses of the server, made anew when the public one changes. */
+function followAddresses(host: string, port: number, publicUrl: () => string | undefined): () => Addresses {
+  let made: { readonly url: string | undefined; readonly addresses: Addresses } | undefined;
+  return () => {
+    const url = publicUrl();
+    if (made === undefined || made.url !== url) made = { url, addresses: allowedAddresses(host, port, url) };
+    return made.addresses;
   };
 }
 

@@ -1159,6 +1159,31 @@ describe.each(Object.entries(STORES))("%s", (_, open) => {
       ]);
     });
 
+    test("open deliveries are counted by account", async () => {
+      await using opened = await open();
+      const { store } = opened;
+      const notify = (id: string, channel: string, account?: string) =>
+        store.outbox.notify({
+          id: id as DeliveryId,
+          target: { channel, place: id, ...(account === undefined ? {} : { account }) },
+          content: "hello",
+        });
+      await notify("a", "chat");
+      await notify("b", "chat");
+      await notify("c", "chat", "work");
+      const claims = await store.outbox.claim(alice, 3);
+      await store.outbox.fail(claims[0]!, { kind: "dead", error: "gone" });
+      expect(await store.outbox.open()).toEqual([
+        { channel: "chat", account: "default", waiting: 1, dead: 1 },
+        { channel: "chat", account: "work", waiting: 1, dead: 0 },
+      ]);
+      await store.outbox.dropDead(claims[0]!.delivery);
+      await store.outbox.plan(claims[1]!, ["hello"]);
+      await store.outbox.sending(claims[1]!, 0);
+      await store.outbox.settle(claims[1]!, 0, { kind: "sent" });
+      expect(await store.outbox.open()).toMatchObject([{ account: "work", waiting: 1 }]);
+    });
+
     test("what became of a chunk can be recorded again where nobody heard the answer", async () => {
       await using opened = await open();
       const { store, clock } = opened;

@@ -8,6 +8,16 @@ export interface OutboxReads {
   list(options?: ListOptions & { state?: DeliveryState }): Promise<Listed<StoredDelivery>>;
   /** The deliveries of a turn, oldest first: its answer, or a notice that it failed. */
   ofTurn(turn: TurnId): Promise<StoredDelivery[]>;
+  /** How many are unsettled or dead, by account. Accounts without any are left out. */
+  open(): Promise<OpenDeliveries[]>;
+}
+
+export interface OpenDeliveries {
+  readonly channel: string;
+  readonly account: string;
+  /** Pending, being sent, or with an unknown outcome. */
+  readonly waiting: number;
+  readonly dead: number;
 }
 
 export interface OutboxStore extends OutboxReads {

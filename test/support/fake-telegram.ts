@@ -37,9 +37,15 @@ export interface FakeTelegram extends AsyncDisposable {
   readonly sent: readonly SentMessage[];
   readonly polls: number;
   readonly violations: readonly string[];
-  /** Updates that no higher offset has confirmed. */
+  /** Updates that no higher offset has confirmed, and no webhook has taken. */
   readonly unconfirmed: number;
+  /** As it was set. */
+  readonly webhook: Webhook | undefined;
+  /** Sends waiting updates to the webhook again, as Telegram does after a while. */
+  redeliver(): Promise<void>;
   revoke(): void;
+  /** Another token from @BotFather. */
+  renew(token: string): void;
   fail(method: string, ...faults: readonly Fault[]): void;
   /** A message to the bot. Returns its id. */
   say(text: string, more?: Partial<TelegramMessage>): number;
@@ -51,6 +57,12 @@ export interface FakeTelegram extends AsyncDisposable {
   renumber(next: number): void;
   /** Files that messages can bring, by their id. */
   readonly files: Map<string, Buffer>;
+}
+
+interface Webhook {
+  readonly url: string;
+  readonly secret_token?: string;
+  readonly max_connections?: number;
 }
 
 interface SentMessage {
@@ -103,10 +115,45 @@ export async function startTelegram({
   /** The poll that waits for an update. */
   let waiting: { answer(updates: readonly object[]): void; conflict(): void } | undefined;
 
+  let webhook: Webhook | undefined;
+  let lastError: { readonly last_error_date: number; readonly last_error_message: string } | undefined;
+  let delivering: Promise<void> = Promise.resolve();
+
   const push = (update: object): void => {
     updates.push({ update_id: nextUpdate++, ...update });
     waiting?.answer(updates.slice(0, 100));
+    void redeliver();
   };
+  const redeliver = (): Promise<void> => (delivering = delivering.then(deliver));
+
+  /** One after the other, until one is not taken. */
+  async function deliver(): Promise<void> {
+    for (;;) {
+      const [update] = updates;
+      if (update === undefined || webhook === undefined) return;
+      const status = await fetch(webhook.url, {
+        method: "POST",
+        headers: {
+          "Content-Type": "application/json",
+          ...(webhook.secret_token === undefined
+            ? {}
+            : { "X-Telegram-Bot-Api-Secret-Token": webhook.secret_token }),
+        },
+        body: JSON.stringify(update),
+      }).then(
+        (response) => response.status,
+        () => 0,
+      );
+      if (status !== 200) {
+        const message = `Wrong response from the webhook: ${status}`;
+        // In whole seconds, and after whatever the bot did before.
+        lastError = { last_error_date: Math.ceil(Date.now() / 1_000) + 1, last_error_message: message };
+        return;
+      }
+      updates.splice(updates.indexOf(update), 1);
+    }
+  }
+
   const server = createServer((request, response) => {
     void handle(request, response).catch(() => response.destroy());
   });
@@ -140,6 +187,10 @@ export async function startTelegram({
 
   function poll({ params }: ApiRequest, response: ServerResponse): void {
     polls++;
+    if (webhook !== undefined)
+      return answer(response, 409, {
+        description: "Conflict: can't use getUpdates method while webhook is active",
+      });
     waiting?.conflict();
     const offset: number = params["offset"] ?? 0;
     updates.splice(0, updates.findLastIndex((update) => update.update_id < offset) + 1);
@@ -170,7 +221,20 @@ export async function startTelegram({
       case "getMe":
         return { ...BOT, can_read_all_group_messages: false };
       case "getWebhookInfo":
-        return { url: "", has_custom_certificate: false, pending_update_count: updates.length };
+        return {
+          url: webhook?.url ?? "",
+          has_custom_certificate: false,
+          pending_update_count: updates.length,
+          ...lastError,
+        };
+      case "setWebhook":
+        webhook = params as unknown as Webhook;
+        lastError = undefined;
+        void redeliver();
+        return true;
+      case "deleteWebhook":
+        webhook = undefined;
+        return true;
       case "getFile":
         return { file_id: params["file_id"], file_path: params["file_id"] };
       case "editMessageText": {
@@ -219,7 +283,12 @@ export async function startTelegram({
     get unconfirmed() {
       return updates.length;
     },
+    get webhook() {
+      return webhook;
+    },
+    redeliver,
     revoke: () => void (token = "revoked"),
+    renew: (next) => void (token = next),
     fail: (method, ...next) => void faults.set(method, [...(faults.get(method) ?? []), ...next]),
     say(text, more = {}) {
       const id = nextMessage++;
@@ -252,6 +321,8 @@ export async function startTelegram({
     update: push,
     renumber: (next) => void (nextUpdate = next),
     async [Symbol.asyncDispose]() {
+      webhook = undefined;
+      await delivering;
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
     },

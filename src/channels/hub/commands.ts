@@ -1,19 +1,53 @@
 /** `cortex channels …`, as the table of commands has them. */
 import type { Command } from "../../feature/command.ts";
 
+const ACCOUNT = ["--account <id>", "Account of the channel, by a name of yours"] as const;
+
+const FROM_INPUT =
+  "Without a terminal, it reads NAME=value lines from standard input: variables of secrets, and settings.";
+
 export const CHANNELS: readonly Command[] = [
   {
     usage: "channels",
-    about: "List and connect chat channels",
+    about: "Set up, list and connect chat channels",
     group: "Set up",
     examples: ["cortex channels"],
     run: async (given) => (await import("./channel-commands.ts")).listChannels(given),
     commands: [
       {
+        usage: "add <channel>",
+        about: "Set up a channel, step by step",
+        details: `Secrets go into config/.env, settings into cortex.json, once the platform has accepted them. ${FROM_INPUT}`,
+        examples: ["cortex channels add telegram", "cortex channels add telegram --account work"],
+        options: [ACCOUNT, ["--yes", "Replace values, and save what the platform refuses"]],
+        run: async (given) => (await import("./add-command.ts")).addChannel(given),
+      },
+      {
         usage: "list",
         about: "List chat channels and their connections",
         examples: ["cortex channels list", "cortex channels list --json"],
         run: async (given) => (await import("./channel-commands.ts")).listChannels(given),
+      },
+      {
+        usage: "status [channel]",
+        about: "Show connections, errors and waiting deliveries",
+        examples: ["cortex channels status", "cortex channels status telegram"],
+        run: async (given) => (await import("./channel-commands.ts")).showChannels(given),
+      },
+      {
+        usage: "test <channel>",
+        about: "Ask the platform whether everything is set up",
+        examples: ["cortex channels test telegram"],
+        options: [ACCOUNT],
+        run: async (given) => (await import("./channel-commands.ts")).testChannel(given),
+      },
+      {
+        usage: "login <channel>",
+        about: "Replace the secrets of a channel",
+        details: FROM_INPUT,
+        examples: ["cortex channels login telegram"],
+        options: [ACCOUNT, ["--yes", "Save what the platform refuses"]],
+        run: async (given) => (await import("./add-command.ts")).loginChannel(given),
       },
       {
         usage: "pair [code]",
@@ -27,10 +61,30 @@ export const CHANNELS: readonly Command[] = [
         run: async (given) => (await import("./channel-commands.ts")).pairStranger(given),
       },
       {
+        usage: "unpair <identity>",
+        about: "Take an identity away from its person",
+        details: "They are a stranger from then on. What they said stays.",
+        examples: ["cortex channels unpair telegram:42"],
+        run: async (given) => (await import("./channel-commands.ts")).unpairIdentity(given),
+      },
+      {
         usage: "reconnect <channel>",
         about: "Connect a channel again at once",
         examples: ["cortex channels reconnect telegram"],
+        options: [ACCOUNT],
         run: async (given) => (await import("./channel-commands.ts")).reconnectChannel(given),
+      },
+      {
+        usage: "remove <channel>",
+        about: "Remove a channel from the configuration",
+        details: "The ledger keeps what was said there. Without --account, all accounts are removed.",
+        examples: ["cortex channels remove telegram --yes --secrets"],
+        options: [
+          ACCOUNT,
+          ["--yes", "Do not ask"],
+          ["--secrets", "Also remove its variables from config/.env"],
+        ],
+        run: async (given) => (await import("./remove-command.ts")).removeChannel(given),
       },
     ],
   },

@@ -4,7 +4,7 @@ import type { Hub } from "./hub.ts";
 
 declare module "../../feature/cortex.ts" {
   interface Apis {
-    readonly channels: Pick<Hub, "list" | "look" | "reconnect" | "pair">;
+    readonly channels: Pick<Hub, "list" | "look" | "reconnect" | "test" | "handle" | "pair" | "unpair">;
   }
 }
 
@@ -13,12 +13,14 @@ export const channels: Feature = {
   name: "channels",
   commands: CHANNELS,
   async routes() {
-    const [{ channelRoutes: routes }, { channelSchemas: schemas }] = await Promise.all([
+    const [{ channelRoutes }, { platformRoutes }, { channelSchemas: schemas }] = await Promise.all([
       import("./routes.ts"),
+      import("./platform-routes.ts"),
       import("./schemas.ts"),
     ]);
-    return { routes, schemas };
+    return { routes: [...channelRoutes, ...platformRoutes], schemas };
   },
+  check: async (home) => (await import("./check.ts")).checkChannels(home),
   async open(ports) {
     const { Hub } = await import("./hub.ts");
     return new Hub(ports);

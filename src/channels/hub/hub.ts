@@ -1,32 +1,29 @@
 /** All accounts of all chat channels of a running Cortex: connected as the configuration says, each by its own link. */
-import { randomInt } from "node:crypto";
+import { createHash, randomInt } from "node:crypto";
 
 import { chatAccounts, type ChatAccount, conversationOn } from "../../config/channel-accounts.ts";
+import type { Settings } from "../../config/settings.ts";
+import { variablesOf } from "../../config/unset-variables.ts";
 import type { OpenFeature } from "../../feature/feature.ts";
 import type { Ports } from "../../feature/ports.ts";
 import { CortexError } from "../../model/errors.ts";
 import { DEFAULT_ACCOUNT } from "../../model/ids.ts";
 import { WakeLoop } from "../../model/wake-loop.ts";
 import type { Actor, PairAs, StoredPerson } from "../../store/store.ts";
-import {
-  type Address,
-  type Capabilities,
-  CHANNEL_API,
-  type ChannelModule,
-  type ChannelPorts,
-} from "../channel.ts";
+import type { Address, Capabilities, ChannelModule, ChannelPorts, PlatformReply } from "../channel.ts";
 import type { Outlet } from "../outlet.ts";
-import { readAttachment } from "../../intake/attachments.ts";
+import { channelPortsOf } from "./channel-ports.ts";
 import { toReceived } from "./inbound.ts";
-import { type Batch, Link, type LinkStatus } from "./link.ts";
+import type { AccountFindings, AccountStatus } from "./account-status.ts";
+import { type Batch, Link } from "./link.ts";
 import { closedOutlet, linkOutlet } from "./link-outlet.ts";
+import { channelUnknown, loadModule } from "./modules.ts";
+import { Outages } from "./outages.ts";
 import { openTyping } from "./typing.ts";
 import { pair } from "./pair.ts";
-
-export interface AccountStatus extends LinkStatus {
-  readonly channel: string;
-  readonly account: string;
-}
+import { probeAccount } from "./probe.ts";
+import { type ArrivingRequest, PlatformRequests, unavailable } from "./requests.ts";
+import { unpair } from "./unpair.ts";
 
 /** How often links are looked at: for what is dead, and for what is due again. */
 const LOOK_MS = 1_000;
@@ -39,6 +36,7 @@ interface Connected {
   readonly can: Capabilities;
   readonly link: Link;
   readonly outlet: Outlet;
+  readonly requests: PlatformRequests;
 }
 
 export class Hub implements OpenFeature {
@@ -48,12 +46,19 @@ export class Hub implements OpenFeature {
   #changing: Promise<void> = Promise.resolve();
   readonly #looking: WakeLoop;
   readonly #typing: WakeLoop;
+  readonly #outages: Outages;
 
   constructor(ports: Ports) {
     this.#ports = ports;
+    this.#outages = new Outages({
+      ...ports,
+      admin: () => ports.settings.config().admin,
+      isLive: (channel, account) => this.#isLive(channel, account),
+    });
     this.#looking = new WakeLoop({
       round: async () => {
         for (const { link } of this.#accounts) link.look();
+        await this.#outages.look(this.list());
       },
       pollMs: LOOK_MS,
     });
@@ -66,9 +71,10 @@ export class Hub implements OpenFeature {
 
   /** The state of each configured account. */
   list(): readonly AccountStatus[] {
-    return this.#accounts.map(({ account: { channel, account }, link }) => ({
+    return this.#accounts.map(({ account: { channel, account }, can: { ack }, link }) => ({
       channel,
       account,
+      ack,
       ...link.status,
     }));
   }
@@ -79,11 +85,50 @@ export class Hub implements OpenFeature {
     await this.#looking.settle();
   }
 
-  /** Connects the accounts of a channel again at once. Throws `channel_unknown`. */
-  reconnect(channel: string): void {
-    const accounts = this.#accounts.filter(({ account }) => account.channel === channel);
-    if (accounts.length === 0) throw channelUnknown(channel, this.outletNames());
-    for (const { link } of accounts) link.reconnect();
+  /** Connects the accounts of a channel, or one of them, again at once, as the files say now. Throws `channel_unknown`. */
+  async reconnect(channel: string, account?: string): Promise<void> {
+    const before = this.#accounts;
+    await this.#ports.settings.reload();
+    await this.#changing;
+    const isMeant = isOneOf(channel, account);
+    const accounts = this.#accounts.filter(isMeant);
+    if (accounts.length === 0) throw channelUnknown(channel, this.outletNames(), account);
+    for (const connected of accounts) if (before.includes(connected)) connected.link.reconnect();
+    this.#looking.wake();
+  }
+
+  /** Asks the platform about the accounts of a channel, or one of them. Throws `channel_unknown`. */
+  async test(channel: string, account?: string): Promise<AccountFindings[]> {
+    await this.#ports.settings.reload();
+    const all = chatAccounts(this.#ports.settings.config());
+    const meant = all.filter((each) => isOneOf(channel, account)({ account: each }));
+    if (meant.length === 0) throw channelUnknown(channel, namesOf(all), account);
+    const module = await this.#module(channel);
+    return Promise.all(
+      meant.map(async (each) => ({
+        channel,
+        account: each.account,
+        findings: await probeAccount(module, each.settings, this.#channelPorts(each)),
+      })),
+    );
+  }
+
+  /** What a platform sends to an account by HTTP. Throws `channel_unknown`, and as `PlatformRequests.take`. */
+  async handle(channel: string, account: string, request: ArrivingRequest): Promise<PlatformReply> {
+    const connected = this.#accounts.find(isAccount(channel, account));
+    if (connected === undefined) {
+      const conversation = conversationOn(this.#ports.settings.config(), { channel, account });
+      if (conversation?.enabled !== true) throw takesNothing(channel, account);
+      throw unavailable("is not connected");
+    }
+    const reply = await connected.requests.take(request);
+    if (reply === undefined) throw takesNothing(channel, account);
+    return reply;
+  }
+
+  /** Takes an identity away from its person. Throws `person_unknown`, and what changing people throws. */
+  unpair(identity: string, by: Actor): Promise<StoredPerson> {
+    return unpair(identity, by, this.#ports.store);
   }
 
   /** Lets in who was given a code. Throws `pairing_unknown`, and what changing people throws. */
@@ -122,6 +167,13 @@ export class Hub implements OpenFeature {
     await Promise.all(this.#accounts.map(({ link }) => link[Symbol.asyncDispose]()));
   }
 
+  #isLive(channel: string, account: string): boolean {
+    const connected = this.#accounts.find(isAccount(channel, account));
+    if (connected !== undefined) return connected.link.isLive;
+    const isChat = this.#ports.channelModules.has(channel);
+    return !isChat && this.#ports.channels().includes(channel);
+  }
+
   #typist(to: Address) {
     const found = this.#accounts.find(isAccount(to.channel, to.account ?? DEFAULT_ACCOUNT));
     const { typingMs: lastsMs } = found?.can ?? {};
@@ -135,8 +187,10 @@ export class Hub implements OpenFeature {
     if (!this.#isOpen) return;
     const { settings, log } = this.#ports;
     const wanted = chatAccounts(settings.config()).filter(({ settings: { enabled } }) => enabled);
-    const byKey = new Map(wanted.map((account) => [JSON.stringify(account), account]));
+    const byKey = new Map(wanted.map((account) => [keyOf(account, settings), account]));
     const kept = this.#accounts.filter(({ key }) => byKey.delete(key));
+    // What was missing may be there now, whatever it was.
+    for (const { link } of kept) if (link.status.state === "refused") link.reconnect();
     const gone = this.#accounts.filter((account) => !kept.includes(account));
     const opened: Connected[] = [];
     for (const [key, account] of byKey) {
@@ -174,9 +228,13 @@ export class Hub implements OpenFeature {
       clock,
       random: () => randomInt(1_000) / 1_000,
       log: (line) => log(`Channel ${named}: ${line}`),
-      onChange: () => live.announce("config.changed"),
+      onChange: () => {
+        live.announce("config.changed");
+        this.#looking.wake();
+      },
     });
-    return { key, account, can: module.can, link, outlet: linkOutlet(module, link) };
+    const requests = new PlatformRequests(link, (line) => log(`Channel ${named}: ${line}`));
+    return { key, account, can: module.can, link, outlet: linkOutlet(module, link), requests };
   }
 
   #store(
@@ -190,55 +248,43 @@ export class Hub implements OpenFeature {
   }
 
   async #module(channel: string): Promise<ChannelModule> {
-    const load = this.#ports.channelModules.get(channel);
-    if (load === undefined) throw channelUnknown(channel, [...this.#ports.channelModules.keys()]);
-    const module = await load();
-    if (module.api !== CHANNEL_API) throw versionUnknown(channel, module.api);
-    return module;
+    return loadModule(channel, this.#ports.channelModules);
   }
 
-  #channelPorts({ account }: ChatAccount): ChannelPorts {
-    const { settings, clock, log, home } = this.#ports;
-    return {
-      account,
-      readFile: (sha256) => readAttachment(sha256, home),
-      secret: (name) => {
-        const value = settings.variable(name);
-        if (value === undefined || value === "") throw secretMissing(name);
-        return value;
-      },
-      fetch,
-      clock,
-      log,
-    };
+  #channelPorts(account: ChatAccount): ChannelPorts {
+    const { settings, ...ports } = this.#ports;
+    return channelPortsOf(account, {
+      ...ports,
+      variable: settings.variable,
+      publicUrl: settings.config().server.publicUrl,
+    });
   }
 }
 
-function isAccount(channel: string, account: string): (connected: Connected) => boolean {
-  return (connected) => connected.account.channel === channel && connected.account.account === account;
+/** The same for the same settings and secrets: what uses a secret that was replaced is opened anew. */
+function keyOf(account: ChatAccount, { variable, config }: Pick<Settings, "variable" | "config">): string {
+  const secrets = variablesOf(account).map(({ variable: name }) => [name, variable(name) ?? null]);
+  return createHash("sha256")
+    .update(JSON.stringify([account, secrets, config().server.publicUrl ?? null]))
+    .digest("hex");
 }
 
-function channelUnknown(channel: string, known: readonly string[]): CortexError {
-  return new CortexError("channel_unknown", `Unknown channel "${channel}"`, {
-    hint:
-      known.length === 0
-        ? "No chat channels are configured; docs/channels.md shows how."
-        : `Channels: ${known.join(", ")}.`,
-  });
+function isAccount(channel: string, account: string): (connected: Pick<Connected, "account">) => boolean {
+  return isOneOf(channel, account);
 }
 
-function versionUnknown(channel: string, version: unknown): CortexError {
-  return new CortexError(
-    "channel_unknown",
-    `The channel "${channel}" has version ${String(version)} of the port`,
-    {
-      hint: `This Cortex supports version ${CHANNEL_API}. Install a matching version of the channel.`,
-    },
-  );
+function isOneOf(channel: string, account: string | undefined) {
+  return ({ account: each }: Pick<Connected, "account">): boolean =>
+    each.channel === channel && (account === undefined || each.account === account);
 }
 
-function secretMissing(name: string): CortexError {
-  return new CortexError("credentials_missing", `${name} is not set`, {
-    hint: `Set ${name} in config/.env or in the environment of Cortex.`,
+function namesOf(accounts: readonly ChatAccount[]): string[] {
+  return [...new Set(accounts.map(({ channel }) => channel))];
+}
+
+function takesNothing(channel: string, account: string): CortexError {
+  const name = account === DEFAULT_ACCOUNT ? channel : `${channel}@${account}`;
+  return new CortexError("channel_unknown", `No channel ${JSON.stringify(name)} takes requests here`, {
+    hint: "Run `cortex channels status` to see how the channel receives messages.",
   });
 }

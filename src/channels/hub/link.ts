@@ -2,7 +2,7 @@
  * One account of a channel, kept connected.
  *
  *     off → connecting → live → stale → connecting …      backoff: a connection ended, and the next one waits
- *                                                          refused: the credentials are not taken, a person is needed
+ *                                                          refused: no credentials, or not taken; a person is needed
  *                                                          conflict: another program reads the account
  *
  * Each attempt is a generation with a connection of its own. A new generation never waits for the end of the old one, which
@@ -12,13 +12,23 @@
 import { CortexError, type ErrorCode, errorText } from "../../model/errors.ts";
 import { HOUR_MS, MINUTE_MS } from "../../model/durations.ts";
 import type { Json } from "../../model/json.ts";
-import type { ChannelModule, Connection, Inbound, KnownPlace, Sink } from "../channel.ts";
+import type {
+  ChannelModule,
+  Connection,
+  Inbound,
+  KnownPlace,
+  PlatformReply,
+  PlatformRequest,
+  Sink,
+} from "../channel.ts";
 
 export type LinkState = "off" | "connecting" | "live" | "stale" | "backoff" | "refused" | "conflict";
 
 export interface LinkStatus {
   readonly state: LinkState;
   readonly sinceMs: number;
+  /** Since when it is not live. Undefined: it is. */
+  readonly downSinceMs: number | undefined;
   readonly lastProofAtMs: number | undefined;
   readonly lastEventAtMs: number | undefined;
   readonly error: string | undefined;
@@ -62,7 +72,10 @@ export const MIN_PROOF_MS = 30_000;
 /** How long a commit may take before its connection counts as dead: it downloads files. */
 export const MAX_COMMIT_MS = 10 * MINUTE_MS;
 
+/** What no further attempt gets over is refused. */
 const STATE_OF: Partial<Record<ErrorCode, LinkState>> = {
+  config_invalid: "refused",
+  package_missing: "refused",
   credentials_missing: "refused",
   credentials_refused: "refused",
   channel_conflict: "conflict",
@@ -83,6 +96,7 @@ export class Link implements AsyncDisposable {
   readonly #ports: LinkPorts;
   #state: LinkState = "off";
   #sinceMs: number;
+  #downSinceMs: number | undefined;
   #lastProofAtMs: number | undefined;
   #lastEventAtMs: number | undefined;
   #error: string | undefined;
@@ -93,12 +107,14 @@ export class Link implements AsyncDisposable {
   constructor(ports: LinkPorts) {
     this.#ports = ports;
     this.#sinceMs = ports.clock();
+    this.#downSinceMs = this.#sinceMs;
   }
 
   get status(): LinkStatus {
     return {
       state: this.#state,
       sinceMs: this.#sinceMs,
+      downSinceMs: this.#downSinceMs,
       lastProofAtMs: this.#lastProofAtMs,
       lastEventAtMs: this.#lastEventAtMs,
       error: this.#error,
@@ -112,6 +128,12 @@ export class Link implements AsyncDisposable {
 
   get isLive(): boolean {
     return this.#state === "live";
+  }
+
+  /** What the platform has sent by HTTP, for the current connection. Undefined: there is none. */
+  async handle(request: PlatformRequest): Promise<PlatformReply | undefined> {
+    const generation = this.#generation;
+    return generation?.connection.handle?.(request, this.#sinkOf(generation));
   }
 
   /** Connects again at once, whatever it waits for. */
@@ -270,6 +292,8 @@ export class Link implements AsyncDisposable {
     if (this.#state === state) return;
     this.#state = state;
     this.#sinceMs = this.#ports.clock();
+    if (state === "live") this.#downSinceMs = undefined;
+    else this.#downSinceMs ??= this.#sinceMs;
     this.#ports.onChange(this.status);
   }
 }

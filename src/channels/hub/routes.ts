@@ -1,10 +1,16 @@
 /** Chat channels over HTTP. */
-import { isoTime } from "../../feature/views.ts";
+import { z } from "zod";
+
 import { route } from "../../feature/route.ts";
+import type { Cortex } from "../../feature/cortex.ts";
 import { present } from "../../model/present.ts";
 import { personView } from "../../people/views.ts";
-import type { AccountStatus } from "./hub.ts";
 import { channelSchemas as schemas } from "./schemas.ts";
+import { channelViews, findingsView } from "./views.ts";
+
+const AccountQuery = z.strictObject({
+  account: z.string().min(1).optional().describe("One account. Default: all of the channel."),
+});
 
 export const channelRoutes = [
   route({
@@ -13,9 +19,7 @@ export const channelRoutes = [
     needs: "read",
     summary: "List chat channels with the state of their connections",
     answers: { 200: schemas.Channels },
-    async handle(_, { cortex: { channels } }) {
-      return { status: 200, body: { items: channels.list().map(channelView), next: null } };
-    },
+    handle: async (_, { cortex }) => ({ status: 200, body: await listOf(cortex) }),
   }),
   route({
     method: "post",
@@ -33,37 +37,45 @@ export const channelRoutes = [
   }),
   route({
     method: "post",
+    path: "/api/channels/unpair",
+    needs: "admin",
+    summary: "Take an identity on a channel away from its person",
+    body: schemas.UnpairRequest,
+    answers: { 200: schemas.Person },
+    async handle({ caller, body: { identity } }, { cortex: { channels } }) {
+      return { status: 200, body: personView(await channels.unpair(identity, caller)) };
+    },
+  }),
+  route({
+    method: "post",
     path: "/api/channels/:name/reconnect",
     needs: "admin",
-    summary: "Connect the accounts of a channel again",
+    summary: "Read the configuration and connect a channel again",
+    query: AccountQuery,
     answers: { 200: schemas.Channels },
-    async handle({ params: { name } }, { cortex: { channels } }) {
-      channels.reconnect(name);
-      const items = channels.list().filter(({ channel }) => channel === name);
-      return { status: 200, body: { items: items.map(channelView), next: null } };
+    async handle({ params: { name }, query: { account } }, { cortex }) {
+      await cortex.channels.reconnect(name, account);
+      const { items } = await listOf(cortex);
+      const meant = items.filter(
+        (each) => each.name === name && (account === undefined || each.account === account),
+      );
+      return { status: 200, body: { items: meant, next: null } };
+    },
+  }),
+  route({
+    method: "post",
+    path: "/api/channels/:name/test",
+    needs: "admin",
+    summary: "Ask the platform of a channel whether everything is set up",
+    query: AccountQuery,
+    answers: { 200: schemas.ChannelFindings },
+    async handle({ params: { name }, query: { account } }, { cortex: { channels } }) {
+      const found = await channels.test(name, account);
+      return { status: 200, body: { items: found.map(findingsView), next: null } };
     },
   }),
 ];
 
-function channelView({
-  channel,
-  account,
-  state,
-  sinceMs,
-  lastProofAtMs,
-  lastEventAtMs,
-  error,
-}: AccountStatus) {
-  return {
-    name: channel,
-    account,
-    state,
-    since: isoTime(sinceMs),
-    lastProofAt: lastProofAtMs === undefined ? null : isoTime(lastProofAtMs),
-    lastEventAt: lastEventAtMs === undefined ? null : isoTime(lastEventAtMs),
-    error: error ?? null,
-    node: null,
-  };
+async function listOf({ channels, store }: Cortex) {
+  return { items: channelViews(channels.list(), await store.outbox.open()), next: null };
 }
-
-export type ChannelView = ReturnType<typeof channelView>;

@@ -1,5 +1,5 @@
 /**
- * Telegram, by its Bot API: long polling in, one request a message out.
+ * Telegram, by its Bot API: long polling in, or a webhook (`webhook.ts`), and one request a message out.
  *
  * Telegram forgets updates once they are asked for with a higher offset, so the offset is stored in the commit of their
  * events, and used only after it. After a week without updates their ids begin anew, anywhere: an offset of that age is not
@@ -7,7 +7,7 @@
  */
 
 import { channelSettings } from "../../config/channels-schema.ts";
-import { DAY_MS, MINUTE_MS } from "../../model/durations.ts";
+import { DAY_MS } from "../../model/durations.ts";
 import type { Json } from "../../model/json.ts";
 import {
   type Address,
@@ -16,15 +16,17 @@ import {
   type ChannelPorts,
   type Connection,
   deliveryRefused,
-  type Finding,
   type OutgoingMessage,
+  type PlatformRequest,
   type Receipt,
   type Sink,
 } from "../channel.ts";
 import { openTelegramApi, type TelegramApi } from "./api.ts";
 import { Pace } from "./pace.ts";
 import { telegramFormat } from "./render.ts";
+import { probe, setup, TOKEN_VARIABLE } from "./setup.ts";
 import { type Me, toInbound, type Update, UPDATE_KINDS } from "./updates.ts";
+import { secretOf, takeUpdate, watchWebhook } from "./webhook.ts";
 
 /** How long Telegram holds a poll that has nothing to say. Its limit is 50. */
 const POLL_SECONDS = 50;
@@ -32,12 +34,15 @@ const POLL_TIMEOUT_MS = (POLL_SECONDS + 15) * 1_000;
 /** Update ids begin anew after a week of silence. */
 const OFFSET_AGE_MS = 6 * DAY_MS;
 const MAX_UPDATES = 100;
+const GET_ME_MS = 15_000;
 
 type Settings = ReturnType<typeof channelSettings.telegram.parse>;
 
 interface Cursor {
   readonly offset: number;
   readonly atMs: number;
+  /** Whose updates they were: another bot counts its own. Absent in cursors of older versions. */
+  readonly bot?: number;
 }
 
 export const telegram: ChannelModule<Settings> = {
@@ -62,19 +67,30 @@ export const telegram: ChannelModule<Settings> = {
     onUncertain: "repeat-once",
   },
   format: telegramFormat,
-  setup: [],
-  probe: async (settings, ports) => probe(apiOf(settings, ports)),
-  open: (settings, ports) => openConnection(apiOf(settings, ports), ports),
+  setup,
+  probe: async (settings, ports) => probe({ api: apiOf(settings, ports), settings, ports }),
+  open: openConnection,
 };
 
-function apiOf({ tokenEnv, baseUrl }: Settings, { secret, fetch }: ChannelPorts): TelegramApi {
-  return openTelegramApi({ baseUrl, token: secret(tokenEnv ?? "TELEGRAM_BOT_TOKEN"), fetch });
+function apiOf(settings: Settings, ports: ChannelPorts): TelegramApi {
+  return openTelegramApi({ baseUrl: settings.baseUrl, token: tokenOf(settings, ports), fetch: ports.fetch });
 }
 
-function openConnection(api: TelegramApi, { clock }: ChannelPorts): Connection {
+function tokenOf({ tokenEnv }: Settings, { secret }: ChannelPorts): string {
+  return secret(tokenEnv ?? TOKEN_VARIABLE);
+}
+
+function openConnection(settings: Settings, ports: ChannelPorts): Connection {
+  const { clock } = ports;
+  const api = apiOf(settings, ports);
   const pace = new Pace(clock);
+  const isPolling = settings.mode === "poll";
+  const webhook = { api, clock, secret: secretOf(tokenOf(settings, ports)), url: ports.webhookUrl };
   return {
-    receive: (sink, signal) => receive(sink, signal, { api, clock }),
+    receive: isPolling
+      ? (sink, signal) => receive(sink, signal, { api, clock })
+      : (sink, signal) => watchWebhook(sink, signal, webhook),
+    ...(isPolling ? {} : { handle: receiver(webhook) }),
     send: (message, signal) => send(message, signal, api),
     edit: ({ place, messageId }, wire, signal) =>
       editText(api, { ...readWire(wire), chat_id: place, message_id: Number(messageId) }, signal),
@@ -107,7 +123,7 @@ async function receive(
   const { url } = await api.call<{ url: string }>("getWebhookInfo", {}, { signal });
   if (url !== "") await api.call("deleteWebhook", { drop_pending_updates: false }, { signal });
   sink.proof();
-  let cursor = readCursor(await sink.cursor());
+  let cursor = readCursor(await sink.cursor(), me);
   while (!signal.aborted) {
     const isFresh = cursor !== undefined && clock() - cursor.atMs < OFFSET_AGE_MS;
     const params = {
@@ -123,7 +139,7 @@ async function receive(
     sink.proof();
     const last = updates.at(-1);
     if (last === undefined) continue;
-    const next: Cursor = { offset: last.update_id + 1, atMs: clock() };
+    const next: Cursor = { offset: last.update_id + 1, atMs: clock(), bot: me.id };
     await sink.commit(
       updates.flatMap((update) => toInbound(update, me) ?? []),
       { ...next },
@@ -134,13 +150,46 @@ async function receive(
   }
 }
 
+/** Takes the updates that Telegram sends. The cursor goes on, for the day when they are asked for again. */
+function receiver({
+  api,
+  clock,
+  secret,
+}: {
+  readonly api: TelegramApi;
+  readonly clock: () => number;
+  readonly secret: string;
+}): NonNullable<Connection["handle"]> {
+  let me: Promise<Me> | undefined;
+  const whoAmI = (): Promise<Me> =>
+    (me ??= api.call<Me>("getMe", {}, { signal: AbortSignal.timeout(GET_ME_MS) }).catch((error: unknown) => {
+      me = undefined;
+      throw error;
+    }));
+  return (request: PlatformRequest, sink: Sink) =>
+    takeUpdate(request, secret, async (given) => {
+      const update = given as Update;
+      const self = await whoAmI();
+      const inbound = toInbound(update, self);
+      await sink.commit(inbound === undefined ? [] : [inbound], {
+        offset: update.update_id + 1,
+        atMs: clock(),
+        bot: self.id,
+      });
+      const { callback_query: button } = update;
+      if (button !== undefined) void acknowledge(button.id, api, AbortSignal.timeout(GET_ME_MS));
+    });
+}
+
 /** Stops the spinner of a pressed button. Too late is no harm. */
 async function acknowledge(id: string, api: TelegramApi, signal: AbortSignal): Promise<void> {
   await api.call("answerCallbackQuery", { callback_query_id: id }, { signal }).catch(() => {});
 }
 
-function readCursor(cursor: Json | undefined): Cursor | undefined {
-  return cursor as Cursor | undefined;
+/** Undefined: there is none of this bot. */
+function readCursor(stored: Json | undefined, me: Me): Cursor | undefined {
+  const cursor = stored as Cursor | undefined;
+  return cursor?.bot === undefined || cursor.bot === me.id ? cursor : undefined;
 }
 
 async function send(message: OutgoingMessage, signal: AbortSignal, api: TelegramApi): Promise<Receipt> {
@@ -183,29 +232,4 @@ function chatOf({ place, topic }: Address): { chat_id: string; message_thread_id
       hint: "Use the id of a chat, as `cortex events` shows it, or @name of a public channel.",
     });
   return { chat_id: place, ...(topic === undefined ? {} : { message_thread_id: Number(topic) }) };
-}
-
-async function probe(api: TelegramApi): Promise<readonly Finding[]> {
-  const signal = AbortSignal.timeout(MINUTE_MS);
-  const me = await api.call<Me>("getMe", {}, { signal });
-  const { url } = await api.call<{ url: string }>("getWebhookInfo", {}, { signal });
-  const findings: Finding[] = [{ name: "token", state: "ok", message: `It is @${me.username}.` }];
-  findings.push(
-    me.can_read_all_group_messages === true
-      ? { name: "privacy mode", state: "ok", message: "Off: the bot sees all messages of its groups." }
-      : {
-          name: "privacy mode",
-          state: "warn",
-          message: "On: in groups, the bot only sees commands, mentions and replies.",
-          hint: "That is enough for `groups: mention`. For `all`: @BotFather → /setprivacy → Disable, then add the bot to the group again.",
-        },
-  );
-  if (url !== "")
-    findings.push({
-      name: "webhook",
-      state: "warn",
-      message: `Set to ${new URL(url).host}.`,
-      hint: "Cortex removes it when it connects. If another program uses this bot, create one of its own for Cortex.",
-    });
-  return findings;
 }

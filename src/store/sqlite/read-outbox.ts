@@ -2,7 +2,7 @@ import type { Database } from "better-sqlite3";
 
 import type { Extras } from "../../model/extras.ts";
 import type { DeliveryId, TurnId } from "../../model/ids.ts";
-import type { Chunk, DeliveryState, Listed, ListOptions, StoredDelivery } from "../store.ts";
+import type { Chunk, DeliveryState, Listed, ListOptions, OpenDeliveries, StoredDelivery } from "../store.ts";
 import { columnsOf, namesOf, selectFields } from "./columns.ts";
 import { DELIVERY_FIELDS } from "./insert-delivery.ts";
 import { listPage } from "./page.ts";
@@ -78,6 +78,13 @@ export function prepareReadOutbox(db: Database) {
            order by +key desc limit ?) w
        join ${TABLES.replace("delivery d", "delivery d on d.key = w.key")} order by d.key desc`,
   );
+  const countOpen = db.prepare<[], OpenDeliveries>(
+    `select channel, account, sum(1 - dead) as waiting, sum(dead) as dead
+     from (select channel, account, 0 as dead from delivery indexed by delivery_due
+           where settled_ms is null and state <> 'dead'
+           union all select channel, account, 1 from delivery where state = 'dead')
+     group by channel, account order by channel, account`,
+  );
   const findChunks = db.prepare<[string], ChunkRow>(
     `select delivery, content, state, platform_id, repeated from chunk
      where delivery in (select value from json_each(?)) order by delivery, place`,
@@ -93,6 +100,7 @@ export function prepareReadOutbox(db: Database) {
         place: ({ row }) => [0, row.key],
         toItem: toDelivery,
       }),
+    open: (): OpenDeliveries[] => countOpen.all(),
   };
 
   function findPage(state: DeliveryState | undefined, key: number, limit: number): DeliveryRow[] {
