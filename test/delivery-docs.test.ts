@@ -43,7 +43,6 @@ test("the example in docs/delivery.md knows a request of ours from every other",
       replyTo: undefined,
       attempt: 1,
       repeat: false,
-      extras: {},
     },
     new AbortController().signal,
   );

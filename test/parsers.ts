@@ -242,10 +242,10 @@ export const PARSERS: readonly Parser[] = [
     worst: ["a", "``` a\n", "> ", "e\u0301", "\n", "a b. "],
     samples: [MARKDOWN],
     law: async (text) => {
-      for (const chunk of await planChunks(text, playChannel({ maxLength: 64 })))
+      for (const chunk of await planChunks({ content: text }, playChannel({ maxLength: 64 })))
         if (chunk.length > 64) throw new Error(`a chunk of ${chunk.length} characters`);
     },
-    read: (text) => planChunks(text, platform),
+    read: (text) => planChunks({ content: text }, platform),
   },
   {
     name: "messages cut for a platform",

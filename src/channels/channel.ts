@@ -11,7 +11,7 @@ import type { ZodType } from "zod";
 import { CortexError } from "../model/errors.ts";
 import type { PlaceKind } from "../model/event.ts";
 import type { MessageFormat } from "../model/cut-rich-text.ts";
-import type { Extras } from "../model/extras.ts";
+import type { Button, Embed, Part } from "../model/extras.ts";
 import type { DeliveryId, TurnId } from "../model/ids.ts";
 import type { Json } from "../model/json.ts";
 
@@ -45,6 +45,8 @@ export interface ChannelPorts {
   readonly clock: () => number;
   /** Writes a line for the owner. */
   readonly log: (line: string) => void;
+  /** The content of an outgoing file, by its hash. Throws `attachment_unknown`. */
+  readonly readFile: (sha256: string) => Promise<Uint8Array>;
 }
 
 interface SetupStep {
@@ -125,12 +127,32 @@ export interface Connection extends AsyncDisposable {
   find?(message: OutgoingMessage, signal: AbortSignal): Promise<Receipt | undefined>;
   /** Shows a text in a message that was sent before. May be repeated. */
   edit?(at: MessageAddress, wire: string, signal: AbortSignal): Promise<void>;
+  /** Deletes a message of the account. May be repeated. */
+  remove?(at: MessageAddress, signal: AbortSignal): Promise<void>;
+  /** Sets the account's reaction to a message. */
   react?(at: MessageAddress, emoji: string, signal: AbortSignal): Promise<void>;
+  /**
+   * Shows how far an answer is written, where drafts are native: it vanishes by itself. An id is of one answer, above 0.
+   */
+  draft?(
+    to: Address,
+    draft: { readonly id: number; readonly wire: string },
+    signal: AbortSignal,
+  ): Promise<void>;
+  /** Sets the platform's menu of commands. May be repeated. */
+  menu?(commands: readonly MenuCommand[], signal: AbortSignal): Promise<void>;
   typing?(to: Address, signal: AbortSignal): Promise<void>;
   /** The content of a file that came with a message. */
   download?(file: FileRef, signal: AbortSignal): Promise<ReadableStream<Uint8Array>>;
   /** How long the platform's rate limits forbid a message to this address; 0 takes a place in them. */
   paceMs?(to: Address): number;
+}
+
+interface MenuCommand {
+  /** Without its slash. */
+  readonly word: string;
+  /** At most 100 characters. */
+  readonly about: string;
 }
 
 /** Where a connection leaves what it has received. */
@@ -232,10 +254,16 @@ export interface OutgoingMessage {
   /** Counted from 0. */
   readonly chunk: number;
   readonly chunks: number;
-  /** As the format made it. */
+  /** As the format made it. Of a part: the same as JSON. */
   readonly content: string;
-  /** Of the whole answer. Buttons belong to its last message, an edit to its first. */
-  readonly extras: Extras;
+  /** Instead of a text. Only parts that the channel can send come here. The receipt of a thread names its topic. */
+  readonly part?: Part;
+  /** Only the last message of a text has them. */
+  readonly buttons?: readonly Button[];
+  /** Only the last message of a text has it, and only where the channel shows embeds. */
+  readonly embed?: Embed;
+  /** The platform's id of the message that this one replaces, which may be repeated. */
+  readonly edits?: string;
   /** The platform's id of the message that this one answers. Only the first chunk has it. */
   readonly replyTo: string | undefined;
   /** How often the delivery was taken up, this time included. */

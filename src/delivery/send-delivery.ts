@@ -7,6 +7,7 @@
  */
 import assert from "node:assert/strict";
 
+import type { Extras, Part } from "../model/extras.ts";
 import { deliveryUncertain, type OutgoingMessage } from "../channels/channel.ts";
 import { DEFAULT_MAX_AGE_MS, type Outlet } from "../channels/outlet.ts";
 import { type Chunk, type DeliveryClaim, MAX_CHUNKS_IN_DELIVERY } from "../store/store.ts";
@@ -31,6 +32,7 @@ import {
   type SendWork,
 } from "./work.ts";
 import { inSlices, type Sliced } from "../model/in-slices.ts";
+import { carriedBy, partsOf } from "./parts.ts";
 import { withTimeout } from "../channels/with-timeout.ts";
 
 /** The pause before a channel that is not ready is tried again. */
@@ -49,12 +51,14 @@ export async function sendDelivery(claim: DeliveryClaim, parts: Sending): Promis
   if (clock() >= work.expiresAtMs) return die(expired(stored, maxAgeMs), work);
   if (!outlet.isReady()) return postpone(notReady(work), work);
 
-  const chunks = claim.chunks.length > 0 ? claim.chunks : await plan(work);
+  let chunks = claim.chunks.length > 0 ? claim.chunks : await plan(work);
   for (const [place, chunk] of chunks.entries()) {
     if (chunk.state === "sent") continue;
     if (parts.isOver()) return outbox.release([claim]);
     if (!(await sendChunk(place, chunks, work))) return;
     course.failures = 0;
+    // Where the rest goes is known only now.
+    if (place === 0 && claim.extras?.thread !== undefined) ({ chunks } = (await outbox.get(claim.delivery))!);
   }
   history.forget(claim.delivery);
 }
@@ -73,7 +77,7 @@ async function plan(work: SendWork): Promise<readonly Chunk[]> {
   const { claim, outlet, outbox } = work;
   let texts: readonly string[];
   try {
-    texts = await planChunks(claim.content, outlet);
+    texts = await planChunks(claim, outlet);
   } catch (error) {
     await die(describe(error), work);
     return [];
@@ -120,15 +124,17 @@ async function attempt(message: OutgoingMessage, { outlet, cut }: SendWork): Pro
 }
 
 function messageOf(place: number, chunks: readonly Chunk[], { claim, stored }: SendWork): OutgoingMessage {
+  const { extras = {}, target } = claim;
+  const topic = extras.thread === undefined || place === 0 ? undefined : chunks[0]!.platformId;
   return {
     key: `${claim.delivery}-${place}`,
     delivery: claim.delivery,
     turn: stored.turn,
-    address: claim.target,
+    address: topic === undefined ? target : { ...target, topic },
     chunk: place,
     chunks: chunks.length,
     content: chunks[place]!.content,
-    extras: claim.extras ?? {},
+    ...carriedBy(place, chunks.length, extras),
     replyTo: place === 0 ? claim.replyTo : undefined,
     attempt: claim.attempt,
     repeat: true,
@@ -175,11 +181,20 @@ async function find(message: OutgoingMessage, { outlet, cut }: SendWork): Promis
   }
 }
 
-/** The messages of an answer, without blank ones: platforms refuse them. */
-export async function planChunks(content: string, outlet: Outlet): Promise<string[]> {
-  const chunks = await inSlices(messagesOf(outlet.render(content)));
+/** The messages of a delivery, without blank ones: platforms refuse them. */
+export async function planChunks(
+  { content, extras = {} }: { readonly content: string; readonly extras?: Extras | undefined },
+  outlet: Outlet,
+): Promise<string[]> {
+  const { before, after } = partsOf(extras);
+  const texts = await inSlices(messagesOf(outlet.render(content)));
+  const chunks = [...wiresOf(before), ...texts, ...wiresOf(after)];
   if (chunks.length === 0) throw nothingToSend();
   return chunks;
+}
+
+function wiresOf(parts: readonly Part[]): string[] {
+  return parts.map((part) => JSON.stringify(part));
 }
 
 function* messagesOf(rendered: Generator<string | undefined>): Sliced<string[]> {

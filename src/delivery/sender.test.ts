@@ -135,7 +135,6 @@ describe("an answer", () => {
         chunk: 0,
         chunks: 1,
         content: "text of a",
-        extras: {},
         replyTo: "m-7",
         attempt: 1,
         repeat: false,

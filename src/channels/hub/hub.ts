@@ -16,6 +16,7 @@ import {
   type ChannelPorts,
 } from "../channel.ts";
 import type { Outlet } from "../outlet.ts";
+import { readAttachment } from "../../intake/attachments.ts";
 import { toReceived } from "./inbound.ts";
 import { type Batch, Link, type LinkStatus } from "./link.ts";
 import { closedOutlet, linkOutlet } from "./link-outlet.ts";
@@ -197,9 +198,10 @@ export class Hub implements OpenFeature {
   }
 
   #channelPorts({ account }: ChatAccount): ChannelPorts {
-    const { settings, clock, log } = this.#ports;
+    const { settings, clock, log, home } = this.#ports;
     return {
       account,
+      readFile: (sha256) => readAttachment(sha256, home),
       secret: (name) => {
         const value = settings.variable(name);
         if (value === undefined || value === "") throw secretMissing(name);

@@ -144,14 +144,13 @@ function readCursor(cursor: Json | undefined): Cursor | undefined {
 }
 
 async function send(message: OutgoingMessage, signal: AbortSignal, api: TelegramApi): Promise<Receipt> {
-  const { address, replyTo, content, extras, chunk, chunks } = message;
-  const { buttons = [], edits } = extras;
+  const { address, replyTo, content, buttons = [], edits } = message;
   const keyboard = buttons.map(({ label, data }) => ({ text: label, callback_data: data }));
   const text = {
     ...readWire(content),
-    ...(keyboard.length > 0 && chunk === chunks - 1 ? { reply_markup: { inline_keyboard: [keyboard] } } : {}),
+    ...(keyboard.length > 0 ? { reply_markup: { inline_keyboard: [keyboard] } } : {}),
   };
-  if (chunk === 0 && edits !== undefined) {
+  if (edits !== undefined) {
     await editText(api, { ...text, chat_id: address.place, message_id: Number(edits) }, signal);
     return { platformId: edits };
   }

@@ -20,7 +20,6 @@ const message: OutgoingMessage = {
   chunk: 0,
   chunks: 1,
   content: "Your order is on its way. 🚚",
-  extras: {},
   replyTo: "m-7",
   attempt: 2,
   repeat: true,
