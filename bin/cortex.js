@@ -17,7 +17,8 @@ module.enableCompileCache?.(process.env.NODE_COMPILE_CACHE);
 
 if (Number(process.versions.node.split(".")[0]) >= NEEDED) {
   try {
-    await import(program.href);
+    const { main } = await import(program.href);
+    process.exitCode = await main(process.argv.slice(2));
   } catch (error) {
     if (error.code !== "ERR_MODULE_NOT_FOUND" || program !== source) throw error;
     console.error(

@@ -21,3 +21,5 @@ export type {
   RelayStarter,
 } from "./relay/relays.ts";
 export type * from "./store/store.ts";
+// oxlint-disable-next-line unicorn/require-module-specifiers -- adds `relays` to `Cortex`
+export type {} from "./relay/feature.ts";

@@ -1,7 +1,8 @@
 /** What leads to what, and where it ends. */
 import { expect, test } from "vitest";
 
-import { ANSWER_ADAPTER, eventId } from "../src/model/event.ts";
+import { ANSWER_ADAPTER } from "../src/model/event.ts";
+import { eventId } from "../src/model/event-id.ts";
 import type { EventId } from "../src/model/ids.ts";
 import { MAIN_SESSION } from "../src/model/session-key.ts";
 import type { Cortex } from "../src/runtime/cortex.ts";

@@ -1,5 +1,5 @@
 /** The package as somebody else installs it: packed, unpacked far from here, with its dependencies only. */
-import { execFileSync, spawn } from "node:child_process";
+import { execFileSync, spawn, spawnSync } from "node:child_process";
 import {
   existsSync,
   mkdirSync,
@@ -107,7 +107,10 @@ test("another program uses the package as a library", LONG, () => {
   const program = join(folder.path, "program.mjs");
   writeFileSync(
     program,
-    `import { createCortex } from "cortexd";
+    `import * as cortexd from "cortexd";
+    import * as hooks from "cortexd/hooks";
+    console.log(Object.keys(cortexd), Object.keys(hooks));
+    const { createCortex } = cortexd;
     const home = process.env.CORTEX_HOME;
     await using cortex = await createCortex({ home, flags: { profile: "offline" } });
     const { item } = await cortex.send({ content: "hello" });
@@ -115,7 +118,36 @@ test("another program uses the package as a library", LONG, () => {
     console.log((await cortex.store.turns.read(turn)).messages.at(-1).content);`,
   );
   const env = environmentOf(join(folder.path, "library"));
-  expect(execFileSync(process.execPath, [program], { env, encoding: "utf8" })).toContain("offline model");
+  const out = execFileSync(process.execPath, [program], { env, encoding: "utf8" });
+  expect(out.split("\n", 1)).toEqual(["[ 'CortexError', 'createCortex' ] [ 'cronMatches' ]"]);
+  expect(out).toContain("offline model");
+});
+
+test("the types of the package are those of the library and of hooks", LONG, () => {
+  writeFileSync(
+    join(folder.path, "typed.mts"),
+    `import { type Cortex, createCortex, CortexError, type Relays } from "cortexd";
+    import { cronMatches, type HookContext } from "cortexd/hooks";
+    const cortex: Cortex = await createCortex({ home: "home" });
+    const relays: Relays = cortex.relays;
+    const matches: boolean = cronMatches("* * * * *", new Date());
+    export const sender = ({ event }: HookContext): string | null => event.sender_id;
+    // @ts-expect-error -- no such method
+    cortex.nothing();
+    export { CortexError, matches, relays };`,
+  );
+  const tsc = join(ROOT, "node_modules/.bin/tsc");
+  const options = ["--noEmit", "--strict", "--skipLibCheck", "--module", "nodenext", "--target", "es2024"];
+  const lib = [
+    "--lib",
+    "es2024,esnext.disposable",
+    "--types",
+    "node",
+    "--typeRoots",
+    join(ROOT, "node_modules/@types"),
+  ];
+  const types = { cwd: folder.path, encoding: "utf8" } as const;
+  expect(spawnSync(tsc, [...options, ...lib, "typed.mts"], types)).toMatchObject({ stdout: "", status: 0 });
 });
 
 const HOOK = `
@@ -185,6 +217,7 @@ test("a newcomer gets through with nothing but what is installed", LONG, async (
   const tasks = join(home, "cortex-team", "agents", "writer", "tasks.md");
   await expect.poll(() => readFileSync(tasks, "utf8"), PATIENT).toContain("**Status:** done");
 
+  expect(await cortexd("search", "short note")).toContain("A short note");
   expect(await cortexd("backup", join(folder.path, "cortex.backup"))).toMatch(VERIFIED);
   expect(await cortexd("doctor", "--offline")).toContain("0 failures");
   expect(await cortexd("verify")).toMatch(VERIFIED);

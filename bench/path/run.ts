@@ -20,7 +20,7 @@ interface StageTime {
 
 export async function benchPath(): Promise<Report> {
   await using model = await startModel();
-  await using cortex = await startCortex({ program: buildCortex(), home: makeHome(model.port) });
+  await using cortex = await startCortex({ program: await buildCortex(), home: makeHome(model.port) });
   using client = new Client({ ...cortex, connections: 1 });
   const roundTripsMs: number[] = [];
   const events: string[] = [];

@@ -24,7 +24,7 @@ const CAP_MS = 300_000;
 const LOOP_GOAL_MS = 50;
 
 export async function benchFlood(): Promise<Report> {
-  const program = buildCortex();
+  const program = await buildCortex();
   const load = loadavg()[0]!.toFixed(1);
   const rows: (string | number)[][] = [];
   const loops: LoopDelay[] = [];

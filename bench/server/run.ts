@@ -9,7 +9,7 @@ import { benchOverhead } from "./overhead.ts";
 import { benchStart } from "./start.ts";
 
 export async function benchServer(): Promise<Report> {
-  const program = buildCortex();
+  const program = await buildCortex();
   const load = loadavg()[0]!.toFixed(1);
   const parts: Report[] = [];
   for (const bench of [benchStart, benchOverhead, benchCrowd]) parts.push(await bench(program));

@@ -17,7 +17,7 @@ interface Waited {
 }
 
 export async function benchStartup(): Promise<Report> {
-  const program = buildCortex();
+  const program = await buildCortex();
   const busy = makeHome();
   await using running = new AsyncDisposableStack();
   running.use(await startCortex({ program, home: busy }));

@@ -2,9 +2,8 @@
  * The entry point. `commands.ts` has the table of commands; `version` and `sub-agent run`, which programs call, do not
  * even load that.
  */
-process.exitCode = await main(process.argv.slice(2));
-
-async function main(argv: readonly string[]): Promise<number> {
+/** Returns the exit code. */
+export async function main(argv: readonly string[]): Promise<number> {
   const [first = "", second] = argv;
   if (argv.length === 1 && ["version", "--version", "-V", "-v"].includes(first)) {
     (await import("./version.ts")).version(false);

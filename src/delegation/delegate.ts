@@ -4,7 +4,8 @@
  * before and does nothing.
  */
 import { CortexError } from "../model/errors.ts";
-import { AGENT_ADAPTER, eventId } from "../model/event.ts";
+import { AGENT_ADAPTER } from "../model/event.ts";
+import { eventId } from "../model/event-id.ts";
 import { DIRECT_HOOK } from "../model/hook-order.ts";
 import { type DelegationId, dispatchIds, type EventId } from "../model/ids.ts";
 import type { Json } from "../model/json.ts";

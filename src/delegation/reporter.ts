@@ -3,7 +3,8 @@
  * sent. Pending reports are in the store, so this can stop at any moment and start again; being late costs only time.
  * It also ends work that has timed out.
  */
-import { AGENT_ADAPTER, eventId } from "../model/event.ts";
+import { AGENT_ADAPTER } from "../model/event.ts";
+import { eventId } from "../model/event-id.ts";
 import { DIRECT_HOOK } from "../model/hook-order.ts";
 import { dispatchIds } from "../model/ids.ts";
 import { present } from "../model/present.ts";

@@ -1,5 +1,6 @@
 /** Sends a message from one agent to another, through the queue, with a sender that no text can forge. */
-import { AGENT_ADAPTER, eventId } from "../model/event.ts";
+import { AGENT_ADAPTER } from "../model/event.ts";
+import { eventId } from "../model/event-id.ts";
 import { DIRECT_HOOK } from "../model/hook-order.ts";
 import { dispatchIds } from "../model/ids.ts";
 import { present } from "../model/present.ts";

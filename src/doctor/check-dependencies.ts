@@ -5,6 +5,7 @@ import { join } from "node:path";
 
 import { type Check, fail, ok, warn } from "../feature/check.ts";
 import { hasCode } from "../model/error-code.ts";
+import { ownFile } from "../model/own-files.ts";
 import { npmEnvironment, type Variables } from "../programs/environment.ts";
 import { runToEnd } from "../programs/run-group.ts";
 import { type Advisory, type Audit, readAudit } from "./read-audit.ts";
@@ -55,7 +56,7 @@ interface Installed {
 /** From the lock file of a checkout, or from the list in the package. */
 async function readInstalled(): Promise<readonly Installed[]> {
   try {
-    const lock = await readJson("../../package-lock.json");
+    const lock = await readJson("package-lock.json");
     const { packages } = lock as {
       packages: Record<string, Installed & { dev?: boolean; devOptional?: boolean }>;
     };
@@ -66,12 +67,12 @@ async function readInstalled(): Promise<readonly Installed[]> {
     );
   } catch (error) {
     if (!hasCode(error, "ENOENT")) throw error;
-    return ((await readJson("../sbom.json")) as { components: readonly Installed[] }).components;
+    return ((await readJson("dist/sbom.json")) as { components: readonly Installed[] }).components;
   }
 }
 
 async function readJson(path: string): Promise<unknown> {
-  return JSON.parse(await readFile(new URL(path, import.meta.url), "utf8"));
+  return JSON.parse(await readFile(ownFile(path), "utf8"));
 }
 
 /** In an empty folder, so that no setting or file of another project counts. */

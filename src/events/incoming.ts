@@ -1,8 +1,6 @@
 import { CortexError } from "../model/errors.ts";
 import {
   type Direction,
-  eventId,
-  type EventSource,
   FILES_ADAPTER,
   isGrantable,
   isOwnAdapter,
@@ -13,6 +11,7 @@ import {
   TIMER_ADAPTER,
   WEBHOOK_ADAPTER,
 } from "../model/event.ts";
+import { eventId, type EventSource } from "../model/event-id.ts";
 import { isJsonObject, type Json } from "../model/json.ts";
 import { present } from "../model/present.ts";
 import { allows, type Caller, mayIngest, OWNER_CALLER, scopeMissing } from "../model/scopes.ts";

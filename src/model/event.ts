@@ -1,8 +1,4 @@
-import { createHash } from "node:crypto";
-
-import { CortexError } from "./errors.ts";
-import type { EventId } from "./ids.ts";
-import { canonicalJson, type Json } from "./json.ts";
+import type { Json } from "./json.ts";
 
 /** `received` from outside, `sent` by an agent; the others are changes that an adapter only observed. */
 export type Direction = "received" | "sent" | "observed" | "created" | "updated" | "deleted";
@@ -98,73 +94,24 @@ export function isOwnAdapter(adapter: string): boolean {
 
 /** Whether a token may be made for the events of an adapter. */
 export function isGrantable(adapter: string): boolean {
-  return ADAPTER.test(adapter) && (!isOwnAdapter(adapter) || GRANTED_ADAPTERS.has(adapter.split(":", 1)[0]!));
+  return isAdapter(adapter) && (!isOwnAdapter(adapter) || GRANTED_ADAPTERS.has(adapter.split(":", 1)[0]!));
 }
 
 const OWN: ReadonlySet<string> = new Set(OWN_ADAPTERS);
 
 /** A webhook is an adapter of its own, with its name. */
+export function isAdapter(name: string): boolean {
+  return ADAPTER.test(name);
+}
+
 const ADAPTER = /^(?:webhook:)?[a-z0-9][a-z0-9_.-]{0,63}$/;
-export const MAX_SOURCE_ID_LENGTH = 512;
 
 export const MAX_ATTACHMENTS = 20;
 /** A larger one is recorded with its hash and size, and its bytes are not kept. */
 export const MAX_ATTACHMENT_BYTES = 25 * 1024 * 1024;
 
-/** What makes an event the same event when it comes a second time. */
-export type EventSource =
-  /** All that makes a message unique on its platform: account, chat, message, edit stamp. */
-  | { readonly kind: "id"; readonly sourceId: string }
-  /** For platforms that give no id. */
-  | { readonly kind: "content"; readonly timestampMs: number; readonly payload: Json }
-  | {
-      readonly kind: "file";
-      readonly path: string;
-      readonly modifiedMs: number;
-      readonly change: string;
-      readonly sha256: string;
-    }
-  | { readonly kind: "minute"; readonly atMs: number };
-
-/** The deterministic id of an event: the same thing that happened always has the same id. */
-export function eventId(adapter: string, source: EventSource): EventId {
-  if (!ADAPTER.test(adapter)) throw adapterInvalid(adapter);
-  return `${adapter}:${sourceIdOf(source)}` as EventId;
-}
-
 /** The two parts of an event's id. */
 export function splitEventId(id: string): { readonly adapter: string; readonly sourceId: string } {
   const [adapter = ""] = /^(?:webhook:[^:]+(?=:)|[^:]*)/.exec(id) ?? [];
   return { adapter, sourceId: id.slice(adapter.length + 1) };
-}
-
-function sourceIdOf(source: EventSource): string {
-  switch (source.kind) {
-    case "id":
-      return checkSourceId(source.sourceId);
-    case "content":
-      return `sha256:${digest(String(source.timestampMs) + canonicalJson(source.payload))}`;
-    case "file":
-      return `sha256:${digest(canonicalJson([source.path, source.modifiedMs, source.change, source.sha256]))}`;
-    case "minute":
-      return new Date(Math.floor(source.atMs / 60_000) * 60_000).toISOString().slice(0, 16) + "Z";
-  }
-}
-
-function digest(text: string): string {
-  return createHash("sha256").update(text).digest("hex").slice(0, 32);
-}
-
-function checkSourceId(sourceId: string): string {
-  if (sourceId.length > 0 && sourceId.length <= MAX_SOURCE_ID_LENGTH && !/[\p{Cc}\p{Cs}]/u.test(sourceId))
-    return sourceId;
-  throw new CortexError("event_invalid", `Invalid source id ${JSON.stringify(sourceId.slice(0, 80))}`, {
-    hint: `A source id has 1 to ${MAX_SOURCE_ID_LENGTH} printable characters.`,
-  });
-}
-
-function adapterInvalid(adapter: string): CortexError {
-  return new CortexError("event_invalid", `Invalid adapter name ${JSON.stringify(adapter.slice(0, 80))}`, {
-    hint: "An adapter name has 1 to 64 lowercase letters, digits, dots, - and _.",
-  });
 }

@@ -22,11 +22,14 @@ function widthOfCharacter(character: string): number {
   return eastAsianWidth(character.codePointAt(0) ?? 0);
 }
 
-const segmenter = new Intl.Segmenter("en", { granularity: "grapheme" });
+/** Made when it is first needed, because its tables take 2 MB. */
+let segmenter: Intl.Segmenter | undefined;
 
 /** User-perceived characters, which must not be split. */
 export function graphemes(text: string): string[] {
-  return ASCII.test(text) ? Array.from(text) : Array.from(segmenter.segment(text), ({ segment }) => segment);
+  if (ASCII.test(text)) return Array.from(text);
+  segmenter ??= new Intl.Segmenter("en", { granularity: "grapheme" });
+  return Array.from(segmenter.segment(text), ({ segment }) => segment);
 }
 
 /** Truncates a text with an ellipsis. */

@@ -8,7 +8,7 @@
 import { Worker } from "node:worker_threads";
 
 import type { CortexError } from "../model/errors.ts";
-import { moduleBeside } from "../model/module-beside.ts";
+import { ownModule } from "../model/own-files.ts";
 import type { Compiler } from "./compile.ts";
 import {
   type FirstMatch,
@@ -156,7 +156,7 @@ export class Matcher {
 
   /** The thread first reports that it is ready, so starting does not count toward a request's timeout. */
   #open(): void {
-    const thread = new Worker(moduleBeside(import.meta.url, "match-thread"), {
+    const thread = new Worker(ownModule("patterns/match-thread"), {
       resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB },
       env: {},
     });

@@ -94,8 +94,7 @@ export class HomeTeam implements AsyncDisposable {
   /** Undefined: no team directory. */
   async #follow(): Promise<Teamwork | undefined> {
     const config = await this.#readConfig();
-    const { timezone } = this.#ports.settings.config();
-    const key = hasTeam(config.teamDir) ? JSON.stringify([config, timezone]) : undefined;
+    const key = hasTeam(config.teamDir) ? this.#keyOf(config) : undefined;
     if (this.#opened?.key === key) return this.#opened?.team;
     const before = this.#opened;
     this.#opened = undefined;
@@ -105,6 +104,11 @@ export class HomeTeam implements AsyncDisposable {
     const team = await LoadedTeamwork.open(config, this.#ports);
     this.#opened = { key, team };
     return team;
+  }
+
+  /** Another key: the team must be opened again. Not asked for without a team, because looking up the time zone takes memory. */
+  #keyOf(config: TeamConfig): string {
+    return JSON.stringify([config, this.#ports.settings.config().timezone]);
   }
 
   async #readConfig(): Promise<TeamConfig> {

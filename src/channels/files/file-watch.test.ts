@@ -15,7 +15,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 
 import { temporaryFolder } from "../../../test/support/temporary.ts";
-import { eventId } from "../../model/event.ts";
+import { eventId } from "../../model/event-id.ts";
 import { CortexError } from "../../model/errors.ts";
 import { type FileEvent, FileWatch, RETRY_MS, type WatchedFolder } from "./file-watch.ts";
 import type { FileState, WatchedFile } from "../../store/store.ts";

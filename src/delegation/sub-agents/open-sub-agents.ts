@@ -10,6 +10,7 @@ import type { Agent } from "../../agents/agent.ts";
 import type { ProcessPool } from "../../agents/process/pool.ts";
 import type { Profile } from "../../model/profile.ts";
 import { CortexError } from "../../model/errors.ts";
+import { ownFile } from "../../model/own-files.ts";
 import { declared, UNDECLARED } from "../../model/trust.ts";
 import { namedVariables } from "../../programs/environment.ts";
 import { type CodeMode, REFUSALS } from "../../turns/gate.ts";
@@ -20,7 +21,7 @@ import type { Ports } from "../../feature/ports.ts";
 import type { Worker } from "../../model/worker.ts";
 
 /** The program of Cortex's own sub-agents. */
-const PROGRAM = fileURLToPath(new URL("../../../bin/cortex.js", import.meta.url));
+const PROGRAM = fileURLToPath(ownFile("bin/cortex.js"));
 
 export function openSubAgents(ports: Ports): Required<Pick<OpenFeature, "agentFor" | "turnsEnded">> {
   const { home, log } = ports;

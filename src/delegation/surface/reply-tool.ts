@@ -2,7 +2,8 @@
 import { z } from "zod";
 
 import { defineTool } from "../../model/define-tool.ts";
-import { AGENT_ADAPTER, eventId } from "../../model/event.ts";
+import { AGENT_ADAPTER } from "../../model/event.ts";
+import { eventId } from "../../model/event-id.ts";
 import type { Tool, ToolContext } from "../../model/tool.ts";
 import { REPLY_TOOL } from "../../model/reply-tool.ts";
 import { deriveUlid } from "../../model/ulid.ts";

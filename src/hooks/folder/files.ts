@@ -8,16 +8,17 @@ import {
   rmSync,
   writeFileSync,
 } from "node:fs";
-import { basename, dirname, extname, join } from "node:path";
+import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 import { parseHookName } from "../hook-name.ts";
 import { writeTemplate } from "./template.ts";
 import { CortexError } from "../../model/errors.ts";
+import { ownFile, ownTypes } from "../../model/own-files.ts";
 import { makeHome } from "../../config/home.ts";
 
-/** The hooks that come with Cortex. The relative path is the same in a checkout and in the package. */
-const SHIPPED = fileURLToPath(new URL("../../../hooks", import.meta.url));
+/** The hooks that come with Cortex. */
+const SHIPPED = fileURLToPath(ownFile("hooks"));
 const EXTENSIONS = [".ts", ".mts", ".js", ".mjs"] as const;
 
 export function hooksPath(home: string): string {
@@ -82,9 +83,7 @@ export function findHookFile(home: string, name: string): string | undefined {
 
 /** Makes editors and Node read the folder as we do: its files are modules, and `cortexd/hooks` is ours. */
 function editorFiles(): readonly (readonly [name: string, content: string])[] {
-  const here = fileURLToPath(import.meta.url);
-  const extension = extname(here) === ".ts" ? ".ts" : ".d.ts";
-  const types = join(dirname(dirname(here)), `hook${extension}`);
+  const types = fileURLToPath(ownTypes("hooks/hook"));
   const tsconfig = {
     compilerOptions: {
       target: "es2024",

@@ -7,6 +7,7 @@
  */
 import { fileURLToPath } from "node:url";
 
+import { ownModule } from "../../model/own-files.ts";
 import { type ChildProcess, launchModule } from "../../programs/launch.ts";
 import type { GuardLimits } from "./guard.ts";
 import type { FromLane, LaneData, ToLane } from "./lane-protocol.ts";
@@ -47,10 +48,9 @@ export class Lane<Call> {
     this.#options = options;
     const { data, limits, variables } = options;
     const { memoryMb, lookMs } = limits;
-    const name = `hook-process.${import.meta.url.endsWith(".ts") ? "ts" : "js"}`;
     const laneData: LaneData = { ...data, guard: { memoryMb, lookMs, parent: process.pid } };
     this.#child = launchModule({
-      path: fileURLToPath(new URL(name, import.meta.url)),
+      path: fileURLToPath(ownModule("hooks/run/hook-process")),
       args: [JSON.stringify(laneData)],
       variables,
       flags: ["--disable-warning=ExperimentalWarning"],

@@ -12,14 +12,14 @@ import { registerHooks } from "node:module";
 import { basename } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
+import { ownModule } from "../../model/own-files.ts";
 import { parseHeader } from "../folder/parse-header.ts";
 
 const here = import.meta.url;
-const ending = here.endsWith(".ts") ? "ts" : "js";
 
 export const OURS: Readonly<Record<string, string>> = {
-  "better-sqlite3": new URL(`read-only-database.${ending}`, here).href,
-  "cortexd/hooks": new URL(`../hook.${ending}`, here).href,
+  "better-sqlite3": ownModule("hooks/run/read-only-database").href,
+  "cortexd/hooks": ownModule("hooks/hook").href,
 };
 
 export function resolveImportsIn(folder: string): void {

@@ -1,5 +1,6 @@
 /** Messages from relays to sessions: requests for steps, and the final message to the starter. */
-import { eventId, RELAY_ADAPTER } from "../../model/event.ts";
+import { RELAY_ADAPTER } from "../../model/event.ts";
+import { eventId } from "../../model/event-id.ts";
 import { dispatchIds } from "../../model/ids.ts";
 import { isJsonObject, type Json } from "../../model/json.ts";
 import { present } from "../../model/present.ts";

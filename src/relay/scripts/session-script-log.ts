@@ -2,7 +2,8 @@
  * What the store knows about session scripts. An event is recorded before a script starts, and another when it ends. The
  * first is one commit with the position in the change feed.
  */
-import { eventId, SCRIPT_ADAPTER, splitEventId } from "../../model/event.ts";
+import { SCRIPT_ADAPTER, splitEventId } from "../../model/event.ts";
+import { eventId } from "../../model/event-id.ts";
 import type { Ports } from "../../feature/ports.ts";
 import type { TurnId } from "../../model/ids.ts";
 import type { SessionKey } from "../../model/session-key.ts";

@@ -6,10 +6,10 @@ import { fileURLToPath } from "node:url";
 import { configFolder } from "../../config/read.ts";
 import type { StarterFiles } from "../../feature/feature.ts";
 import { CortexError } from "../../model/errors.ts";
+import { ownFile } from "../../model/own-files.ts";
 import { TEMPLATES_FILE, TEMPLATES_FOLDER } from "./files.ts";
 
-/** At the same relative path in a checkout and in the package. */
-const SHIPPED = fileURLToPath(new URL("../../../relays", import.meta.url));
+const SHIPPED = fileURLToPath(ownFile("relays"));
 const PROMPTS = "prompts";
 
 /** For a new home: the relays that come with Cortex, and the schemas of their files. */

@@ -8,7 +8,7 @@
  */
 import { Worker } from "node:worker_threads";
 
-import { moduleBeside } from "../../model/module-beside.ts";
+import { ownModule } from "../../model/own-files.ts";
 
 /** 16 MiB in pages of 8 KiB. */
 export const CHECKPOINT_FRAMES = 2_048;
@@ -67,7 +67,7 @@ export class Checkpointer {
   }
 
   #open(): Worker {
-    const thread = new Worker(moduleBeside(import.meta.url, "checkpoint-thread"), { workerData: this.#path });
+    const thread = new Worker(ownModule("store/sqlite/checkpoint-thread"), { workerData: this.#path });
     thread.unref();
     thread.on("message", () => this.#copied());
     // Without this thread the writer does all the copying: slower, but nothing is lost.

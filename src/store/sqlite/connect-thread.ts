@@ -1,11 +1,11 @@
 import { Worker } from "node:worker_threads";
 
-import { moduleBeside } from "../../model/module-beside.ts";
+import { ownModule } from "../../model/own-files.ts";
 import type { Batch, Reply, WriterConnection, WriterData } from "./writer-protocol.ts";
 
 /** Starts the writer thread and waits until the database is open and migrated. */
 export async function connectThread(data: WriterData): Promise<WriterConnection> {
-  const thread = new Worker(moduleBeside(import.meta.url, "writer-thread"), { workerData: data });
+  const thread = new Worker(ownModule("store/sqlite/writer-thread"), { workerData: data });
   await new Promise<void>((resolve, reject) => {
     thread.once("error", reject);
     thread.once("message", () => {

@@ -4,7 +4,7 @@ import { CortexError, type ErrorCode } from "../../model/errors.ts";
 import { type ChildProcess, launchModule } from "../../programs/launch.ts";
 import type { Prunable, Row, SearchHit, SqlValue, Verdict } from "../store.ts";
 import { storeClosed } from "./failure.ts";
-import { moduleBeside } from "../../model/module-beside.ts";
+import { ownModule } from "../../model/own-files.ts";
 import type { SearchRequest } from "./search-events.ts";
 
 export type ReaderRequest =
@@ -108,7 +108,7 @@ export class Reader {
   }
 
   #open(): ChildProcess {
-    const path = fileURLToPath(moduleBeside(import.meta.url, "reader-process"));
+    const path = fileURLToPath(ownModule("store/sqlite/reader-process"));
     const child = launchModule({ path, args: [this.#path], output: "ignore" });
     child.on("message", (answer: ReaderAnswer) => this.#receive(answer));
     child.on("error", (cause) => this.#lose(child, cause));

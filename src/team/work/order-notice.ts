@@ -4,7 +4,8 @@
  */
 import { hash } from "node:crypto";
 
-import { TEAM_ADAPTER, eventId, splitEventId } from "../../model/event.ts";
+import { TEAM_ADAPTER, splitEventId } from "../../model/event.ts";
+import { eventId } from "../../model/event-id.ts";
 import type { DispatchId, EventId, ItemId } from "../../model/ids.ts";
 import type { SessionKey } from "../../model/session-key.ts";
 import { isWithin, type Label, OWNERS } from "../../model/trust.ts";

@@ -4,7 +4,8 @@
  * starts a chain.
  */
 import { DAY_MS } from "../../model/durations.ts";
-import { eventId, TEAM_ADAPTER } from "../../model/event.ts";
+import { TEAM_ADAPTER } from "../../model/event.ts";
+import { eventId } from "../../model/event-id.ts";
 import type { EventId } from "../../model/ids.ts";
 import type { StoredMember } from "../../store/store.ts";
 import {

@@ -1,7 +1,8 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 
-import { eventId, type EventSource, MAX_SOURCE_ID_LENGTH, splitEventId } from "./event.ts";
+import { splitEventId } from "./event.ts";
+import { eventId, type EventSource, MAX_SOURCE_ID_LENGTH } from "./event-id.ts";
 import type { Json } from "./json.ts";
 
 const content: Extract<EventSource, { kind: "content" }> = {
