@@ -220,14 +220,14 @@ export interface KnownPlace {
   readonly atMs: number;
 }
 
-interface PlatformRequest {
+export interface PlatformRequest {
   readonly method: string;
   readonly query: Readonly<Record<string, string>>;
   readonly header: (name: string) => string | undefined;
   readonly body: Uint8Array;
 }
 
-interface PlatformReply {
+export interface PlatformReply {
   readonly status: number;
   readonly contentType?: string;
   readonly body?: string;

@@ -22,6 +22,9 @@ export function unsetVariables(
       ] as const;
     }),
     ["channels.telegram.tokenEnv", channels.telegram?.tokenEnv, "Telegram stays disconnected"],
+    ["channels.slack.botTokenEnv", channels.slack?.botTokenEnv, "Slack stays disconnected"],
+    ["channels.slack.appTokenEnv", channels.slack?.appTokenEnv, "Slack stays disconnected"],
+    ["channels.slack.signingSecretEnv", channels.slack?.signingSecretEnv, "events by HTTP are rejected"],
     ["webSearch.apiKeyEnv", webSearch?.apiKeyEnv, "WebSearch fails"],
   ];
   return named.flatMap(([setting, name, effect]) =>

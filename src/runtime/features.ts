@@ -1,6 +1,7 @@
 import { access } from "../access/feature.ts";
 import { channels } from "../channels/hub/feature.ts";
 import { files } from "../channels/files/feature.ts";
+import { slack } from "../channels/slack/feature.ts";
 import { telegram } from "../channels/telegram/feature.ts";
 import { timer } from "../channels/timer/feature.ts";
 import { webhook } from "../channels/webhook/feature.ts";
@@ -33,6 +34,7 @@ export const FEATURES: readonly Feature[] = [
   webhook,
   channels,
   telegram,
+  slack,
 ];
 
 const CORE_TOOLS = [

@@ -21,8 +21,8 @@ import {
   type Receipt,
   type Sink,
 } from "../channel.ts";
+import { Pace } from "../pace.ts";
 import { openTelegramApi, type TelegramApi } from "./api.ts";
-import { Pace } from "./pace.ts";
 import { telegramFormat } from "./render.ts";
 import { type Me, toInbound, type Update, UPDATE_KINDS } from "./updates.ts";
 
@@ -32,6 +32,8 @@ const POLL_TIMEOUT_MS = (POLL_SECONDS + 15) * 1_000;
 /** Update ids begin anew after a week of silence. */
 const OFFSET_AGE_MS = 6 * DAY_MS;
 const MAX_UPDATES = 100;
+/** Telegram's own advice: a message a second to a chat, twenty a minute to a group, thirty a second to all. */
+const RATES = { placeMs: (chat: string) => (chat.startsWith("-") ? 3_000 : 1_000), allMs: 34 };
 
 type Settings = ReturnType<typeof channelSettings.telegram.parse>;
 
@@ -72,7 +74,7 @@ function apiOf({ tokenEnv, baseUrl }: Settings, { secret, fetch }: ChannelPorts)
 }
 
 function openConnection(api: TelegramApi, { clock }: ChannelPorts): Connection {
-  const pace = new Pace(clock);
+  const pace = new Pace(RATES, clock);
   return {
     receive: (sink, signal) => receive(sink, signal, { api, clock }),
     send: (message, signal) => send(message, signal, api),
