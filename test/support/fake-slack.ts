@@ -585,7 +585,10 @@ export async function startSlack({
       void open().forEach((socket) =>
         socket.send(JSON.stringify({ type: "disconnect", reason, debug_info: { host: "applink-1" } })),
       ),
-    cut: () => server.closeAllConnections(),
+    cut() {
+      for (const socket of open()) socket.terminate();
+      server.closeAllConnections();
+    },
     delay: (ms) => void (delayMs = ms),
     deafen() {
       for (const socket of open()) {

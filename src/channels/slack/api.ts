@@ -5,11 +5,19 @@ import { withTimeout } from "../with-timeout.ts";
 
 export interface SlackApi {
   /** Throws as `Connection.send` does, and `credentials_refused`. */
-  call<Result>(method: string, params: Params, options: CallOptions): Promise<Result & { scopes: string }>;
+  call<Result>(method: string, params: Params, options: CallOptions): Promise<Result & Said>;
   /** The content of a file. Only Slack itself gets the token. */
   download(url: string, signal: AbortSignal): Promise<ReadableStream<Uint8Array>>;
   /** Sends the content of a file to the address that `files.getUploadURLExternal` gave. */
   upload(url: string, content: Uint8Array, signal: AbortSignal): Promise<void>;
+}
+
+/** What Slack says with each answer. */
+interface Said {
+  /** What the token may do. */
+  readonly scopes: string;
+  /** When it was by Slack's clock. Ours may differ. */
+  readonly dateMs: number;
 }
 
 export type Params = Readonly<Record<string, string | number | boolean | object | undefined>>;
@@ -52,8 +60,7 @@ export function openSlackApi({
           const answer = (await response.json().catch((error: unknown) => {
             throw unreadable(method, response.status, error);
           })) as Answer | null;
-          if (answer?.ok === true)
-            return { ...(answer as object), scopes: response.headers.get("X-OAuth-Scopes") ?? "" } as never;
+          if (answer?.ok === true) return { ...(answer as object), ...saidWith(response) } as never;
           throw failureOf(method, answer?.error ?? `status ${response.status}`, answer?.needed);
         },
         outer,
@@ -83,6 +90,13 @@ export function openSlackApi({
         outer,
         UPLOAD_MS,
       ),
+  };
+}
+
+function saidWith({ headers }: Response): Said {
+  return {
+    scopes: headers.get("X-OAuth-Scopes") ?? "",
+    dateMs: Date.parse(headers.get("Date") ?? "") || 0, // a proxy may remove it; then everything is looked at
   };
 }
 

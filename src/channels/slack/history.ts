@@ -12,7 +12,7 @@ const PAGE = 200;
 const MAX_PAGES = 50;
 /** Further places are not looked at. */
 const MAX_PLACES = 200;
-/** Clocks differ, and a message may be under way. */
+/** A message may be under way, and not in the history yet. */
 export const MARGIN_MS = 5 * MINUTE_MS;
 
 type Caller = Pick<SlackApi, "call">;
@@ -57,7 +57,6 @@ async function* readPages(
 interface BackfillPorts {
   readonly api: SlackApi;
   readonly reader: Reader;
-  readonly clock: () => number;
   readonly log: (line: string) => void;
 }
 
@@ -69,10 +68,10 @@ export async function backfill(
   sink: Sink,
   known: readonly KnownPlace[],
   signal: AbortSignal,
-  { api: asked, reader, clock, log }: BackfillPorts,
+  { api: asked, reader, log }: BackfillPorts,
 ): Promise<void> {
   const api = patient(asked);
-  const startedAtMs = clock();
+  const { dateMs: startedAtMs } = await api.call("auth.test", {}, { signal });
   const { seenToMs } = ((await sink.cursor()) ?? {}) as { readonly seenToMs?: number };
   const spans = known.map(({ place, topic, atMs }): Span => {
     return { channel: place, topic, sinceMs: (seenToMs ?? atMs) - MARGIN_MS };

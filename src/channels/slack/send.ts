@@ -54,14 +54,16 @@ export async function send(
 export async function find(
   { address, key, part, delivery }: OutgoingMessage,
   signal: AbortSignal,
-  { api, me }: { readonly api: SlackApi; readonly me: Me },
+  { api, me, clock }: { readonly api: SlackApi; readonly me: Me; readonly clock: () => number },
 ): Promise<Receipt | undefined> {
   const channel = await channelOf(address, api, signal);
   const isIt = ({ metadata, files }: Message): boolean =>
     part?.kind === "file"
       ? files?.some(({ name, size }) => name === part.name && size === part.bytes) === true
       : metadata?.event_payload?.["key"] === key;
-  const sinceMs = (timeOfUlid(delivery) ?? 0) - MARGIN_MS;
+  const { dateMs } = await api.call("auth.test", {}, { signal });
+  const ageMs = clock() - (timeOfUlid(delivery) ?? 0);
+  const sinceMs = dateMs - ageMs - MARGIN_MS;
   for await (const said of readHistory({ channel, topic: address.topic, sinceMs }, api, signal))
     if ((said.user === me.user_id || said.bot_id === me.bot_id) && isIt(said)) return { platformId: said.ts };
   return undefined;

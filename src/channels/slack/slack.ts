@@ -106,9 +106,9 @@ function openConnection(settings: Settings, ports: ChannelPorts): Connection {
           },
         }),
     backfill: async (sink, places, signal) =>
-      backfill(sink, places, signal, { api: bot, reader: await readerOf(signal), clock, log }),
+      backfill(sink, places, signal, { api: bot, reader: await readerOf(signal), log }),
     send: (message, signal) => send(message, signal, { api: bot, readFile }),
-    find: async (message, signal) => find(message, signal, { api: bot, me: await who(signal) }),
+    find: async (message, signal) => find(message, signal, { api: bot, me: await who(signal), clock }),
     async edit(at, wire, signal) {
       const channel = await channelOf(at, bot, signal);
       await bot.call("chat.update", { channel, ts: at.messageId, ...readWire(wire) }, { signal });
