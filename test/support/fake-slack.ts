@@ -579,10 +579,10 @@ export async function startSlack({
       }),
     event: (event) => push("events_api", callback(event)),
     envelope: push,
-    raw: (text) => void open().forEach((socket) => socket.send(text)),
+    raw: (text) =>  open().forEach((socket) => socket.send(text)),
     fail: (method, ...next) => void faults.set(method, [...(faults.get(method) ?? []), ...next]),
     disconnect: (reason) =>
-      void open().forEach((socket) =>
+       open().forEach((socket) =>
         socket.send(JSON.stringify({ type: "disconnect", reason, debug_info: { host: "applink-1" } })),
       ),
     cut() {

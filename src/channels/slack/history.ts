@@ -40,7 +40,7 @@ async function* readPages(
   list: string,
   params: Params,
   { api, signal }: { readonly api: Caller; readonly signal: AbortSignal },
-): AsyncGenerator<unknown> {
+): AsyncGenerator {
   let cursor: string | undefined;
   for (let pages = 0; pages < MAX_PAGES; pages++) {
     const page: { readonly [field: string]: unknown; response_metadata?: { next_cursor?: string } } =
