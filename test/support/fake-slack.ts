@@ -19,7 +19,7 @@ interface ApiRequest {
 }
 
 /** What is done with the next request of a method, instead of answering it. */
-export type SlackFault =
+type SlackFault =
   /** Not taken. */
   | { readonly kind: "error"; readonly error: string; readonly fields?: object }
   | { readonly kind: "status"; readonly status: number; readonly retryAfter?: number }
@@ -376,7 +376,9 @@ export async function startSlack({
     } = params;
     const kept = await ask(method, { channel, ...(root === undefined ? {} : { ts: root }), limit: 1_000 });
     if (kept["ok"] !== true) return kept;
-    const own = ((kept["messages"] ?? []) as StoredMessage[]).map((each) => ({ ...each, bot_id: BOT.bot }));
+    const own = ((kept["messages"] ?? []) as StoredMessage[]).map((each) =>
+      Object.assign(each, { bot_id: BOT.bot }),
+    );
     const others = [...said.values()].filter((each) => each.channel === channel);
     const everything = [...own, ...others];
     const isIn = (each: StoredMessage): boolean =>
@@ -389,13 +391,11 @@ export async function startSlack({
       .map(({ metadata, ...each }) => {
         const replies = others.filter(({ thread_ts: thread, ts }) => thread === each.ts && ts !== each.ts);
         const latest = replies.at(-1)?.ts;
-        return {
-          ...each,
-          ...(latest === undefined
+        const thread =
+          latest === undefined
             ? {}
-            : { thread_ts: each.ts, reply_count: replies.length, latest_reply: latest }),
-          ...(all === "true" && metadata !== undefined ? { metadata } : {}),
-        };
+            : { thread_ts: each.ts, reply_count: replies.length, latest_reply: latest };
+        return Object.assign({}, each, thread, all === "true" ? { metadata } : {});
       });
     const from = Number(cursor);
     const to = from + Number(limit);
@@ -436,7 +436,7 @@ export async function startSlack({
     const pinging = setInterval(() => deaf.has(socket) || socket.ping("Ping from applink-1"), pingMs);
     socket.on("close", () => clearInterval(pinging));
     socket.on("message", (data) => {
-      const { envelope_id: id } = JSON.parse(String(data)) as { envelope_id?: string };
+      const { envelope_id: id } = JSON.parse((data as Buffer).toString()) as { envelope_id?: string };
       const index = pending.findIndex((envelope) => envelope.envelope_id === id);
       if (index >= 0) pending.splice(index, 1);
       else if (deaf.has(socket)) return;
@@ -579,10 +579,10 @@ export async function startSlack({
       }),
     event: (event) => push("events_api", callback(event)),
     envelope: push,
-    raw: (text) =>  open().forEach((socket) => socket.send(text)),
+    raw: (text) => open().forEach((socket) => socket.send(text)),
     fail: (method, ...next) => void faults.set(method, [...(faults.get(method) ?? []), ...next]),
     disconnect: (reason) =>
-       open().forEach((socket) =>
+      open().forEach((socket) =>
         socket.send(JSON.stringify({ type: "disconnect", reason, debug_info: { host: "applink-1" } })),
       ),
     cut() {

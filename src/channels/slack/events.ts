@@ -21,7 +21,13 @@ export interface Reader {
   readonly names: Directory;
 }
 
-const text = z.string().nullish();
+/** What is not as expected in it is left out: the message counts. */
+const optional = <Type extends z.ZodType>(type: Type) =>
+  type
+    .nullish()
+    .catch(undefined)
+    .transform((value) => value ?? undefined);
+const text = optional(z.string());
 
 export const message = z.object({
   ts: z.string(),
@@ -32,15 +38,15 @@ export const message = z.object({
   text,
   thread_ts: text,
   parent_user_id: text,
-  edited: z.object({ ts: z.string() }).nullish(),
-  attachments: z.array(z.object({ fallback: text, text })).nullish(),
-  files: z
-    .array(
-      z.object({ id: z.string(), name: text, mimetype: text, size: z.number().nullish(), subtype: text }),
-    )
-    .nullish(),
+  edited: optional(z.object({ ts: z.string() })),
+  attachments: optional(z.array(z.object({ fallback: text, text }))),
+  files: optional(
+    z.array(
+      z.object({ id: z.string(), name: text, mimetype: text, size: optional(z.number()), subtype: text }),
+    ),
+  ),
   latest_reply: text,
-  metadata: z.object({ event_payload: z.record(z.string(), z.unknown()).nullish() }).nullish(),
+  metadata: optional(z.object({ event_payload: optional(z.record(z.string(), z.unknown())) })),
 });
 export type Message = z.infer<typeof message>;
 
@@ -48,8 +54,8 @@ const messageEvent = message.extend({
   type: z.enum(["message", "app_mention"]),
   channel: z.string(),
   channel_type: text,
-  message: message.nullish(),
-  previous_message: message.nullish(),
+  message: optional(message),
+  previous_message: optional(message),
   deleted_ts: text,
 });
 type MessageEvent = z.infer<typeof messageEvent>;
@@ -100,16 +106,14 @@ export async function toInbound(sent: unknown, reader: Reader, nowMs: number): P
 const SAID: ReadonlySet<string> = new Set(["file_share", "thread_broadcast", "me_message", "bot_message"]);
 
 async function fromEvent(event: MessageEvent, reader: Reader): Promise<readonly Inbound[] | undefined> {
-  const { subtype, channel, channel_type: type } = event;
+  const { subtype, channel, channel_type: type, message: after, previous_message: before } = event;
   const at = { channel, type };
-  const before = event.previous_message ?? undefined;
-  const after = event.message ?? undefined;
   if (subtype === "message_deleted") return fromDeletion(before, event.deleted_ts ?? before?.ts, at, reader);
   if (subtype !== "message_changed") return fromMessage(event, at, reader);
   // Of a message with a thread, a stone stays.
   if (after?.subtype === "tombstone") return fromDeletion(before, after.ts, at, reader);
   // Previews of links and replies change a message, too.
-  if (after?.edited == null || after.text === before?.text) return undefined;
+  if (after?.edited === undefined || after.text === before?.text) return undefined;
   const [edited] = await fromMessage(after, at, reader);
   if (edited === undefined) return undefined;
   const { ts } = after.edited;
@@ -119,12 +123,12 @@ async function fromEvent(event: MessageEvent, reader: Reader): Promise<readonly 
 interface Where {
   readonly channel: string;
   /** As events of messages have it. */
-  readonly type?: string | null | undefined;
+  readonly type?: string | undefined;
 }
 
 export async function fromMessage(said: Message, at: Where, reader: Reader): Promise<readonly Inbound[]> {
   const { ts, subtype, parent_user_id: parent } = said;
-  if (subtype != null && !SAID.has(subtype)) return [];
+  if (subtype !== undefined && !SAID.has(subtype)) return [];
   const { me, names } = reader;
   const written =
     said.text || (said.attachments ?? []).map((each) => each.text ?? each.fallback ?? "").join("\n");
@@ -193,7 +197,7 @@ async function fromPress(
   reader: Reader,
 ): Promise<readonly Inbound[]> {
   const { channel_id: channel, message_ts: ts, thread_ts: thread } = container;
-  const pressed = actions.filter(({ type, value }) => type === "button" && value != null);
+  const pressed = actions.filter(({ type, value }) => type === "button" && value !== undefined);
   return Promise.all(
     pressed.map(async ({ value, action_ts: at }) => ({
       id: `${channel}:${ts}:button:${user.id}:${at}`,
@@ -229,7 +233,7 @@ async function fromCommand(
 
 /** A message that began a thread is not in it. */
 export function topicOf({ ts, thread_ts: thread }: Pick<Message, "ts" | "thread_ts">): string | undefined {
-  return thread == null || thread === ts ? undefined : thread;
+  return thread === undefined || thread === ts ? undefined : thread;
 }
 
 const KINDS: Readonly<Record<string, Inbound["place"]["kind"]>> = {
@@ -255,9 +259,9 @@ async function senderOf(
   reader: Reader,
 ): Promise<Inbound["sender"]> {
   const { me, names } = reader;
-  const isSelf = user === me.user_id || (bot != null && bot === me.bot_id);
-  if (bot == null) return { ...(await personOf(user ?? "unknown", reader)), self: isSelf };
-  const name = username ?? (user == null ? undefined : await names.person(user));
+  const isSelf = user === me.user_id || (bot !== undefined && bot === me.bot_id);
+  if (bot === undefined) return { ...(await personOf(user ?? "unknown", reader)), self: isSelf };
+  const name = username ?? (user === undefined ? undefined : await names.person(user));
   return { id: user ?? bot, ...present({ name }), bot: true, self: isSelf };
 }
 
@@ -283,7 +287,7 @@ function fileOf(file: NonNullable<Message["files"]>[number]): FileRef {
     id,
     name: name ?? "file",
     kind,
-    ...present({ contentType: contentType ?? undefined, bytes: bytes ?? undefined }),
+    ...present({ contentType, bytes }),
   };
 }
 

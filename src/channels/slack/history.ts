@@ -120,7 +120,7 @@ async function readMissed(span: Span, threads: Set<string>, ports: ReadPorts): P
   const wider = topic === undefined ? { ...span, sinceMs: sinceMs - DAY_MS } : span;
   for await (const said of readHistory(wider, api, signal)) {
     if (msOf(said.ts) >= sinceMs) found.push(...(await fromMessage(said, { channel }, reader)));
-    if (topic === undefined && said.latest_reply != null && msOf(said.latest_reply) >= sinceMs)
+    if (topic === undefined && said.latest_reply !== undefined && msOf(said.latest_reply) >= sinceMs)
       found.push(...(await readMissed({ channel, topic: said.ts, sinceMs }, threads, ports)));
   }
   return found.toSorted((one, other) => (one.messageId < other.messageId ? -1 : 1));

@@ -209,7 +209,9 @@ describe("what comes in", () => {
     slack.event({ type: "unheard_of" });
     slack.envelope("interactive", { type: "view_submission" });
     slack.envelope("unheard_of", {});
-    slack.say("still here");
+    slack.say("still here", {
+      more: { files: [7], edited: "x", attachments: {}, metadata: [], username: {} },
+    });
     await expect.poll(() => opened.events.map(({ text }) => text)).toEqual(["still here"]);
     await expect.poll(() => slack.unacknowledged).toBe(0);
   });
@@ -247,7 +249,7 @@ describe("a file", () => {
       apiUrl: "https://slack.com/api",
       token: "xoxb-1",
       fetch: async (url) => {
-        asked.push(String(url));
+        asked.push(url as string);
         return new Response("content");
       },
     });
@@ -405,8 +407,12 @@ describe("what goes out", () => {
     await using opened = open(slack);
     slack.fail("chat.postMessage", fault);
     const sending = opened.connection.send(outgoing(slack.dms[0]!), never);
-    await expect(sending).rejects.toMatchObject({ code, message: expect.stringContaining(message) });
-    if ("retryAfter" in fault) await expect(sending).rejects.toMatchObject({ retryAfterMs: 7_000 });
+    const retryAfterMs = "retryAfter" in fault ? fault.retryAfter * 1_000 : undefined;
+    await expect(sending).rejects.toMatchObject({
+      code,
+      message: expect.stringContaining(message),
+      retryAfterMs,
+    });
     expect(slack.requests.filter(({ method }) => method === "chat.postMessage")).toHaveLength(1);
   });
 
@@ -592,7 +598,7 @@ describe("Slack's own clients", () => {
     const got: string[] = [];
     client.on("message", ({ ack, event }: { ack: () => Promise<void>; event: { text: string } }) => {
       got.push(event.text);
-      return ack();
+      void ack();
     });
     await client.start();
     for (let n = 0; n < 5; n++) slack.say(`${n}`);

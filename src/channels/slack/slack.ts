@@ -18,7 +18,7 @@ import {
   type Sink,
 } from "../channel.ts";
 import { Pace } from "../pace.ts";
-import { verifyWebhook } from "../webhook/verify.ts";
+import { verifyWebhook } from "../verify-webhook.ts";
 import { openSlackApi, type SlackApi } from "./api.ts";
 import { openDirectory } from "./directory.ts";
 import { emojiName } from "./emoji.ts";

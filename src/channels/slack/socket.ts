@@ -68,7 +68,7 @@ export async function receiveBySocket(url: string, signal: AbortSignal, ports: S
     if (isGreeted) sink.proof();
   };
   socket.on("message", (data) => {
-    const envelope = parse(String(data));
+    const envelope = parse((data as Buffer).toString());
     if (envelope === undefined) return log("Slack sent an envelope that cannot be read.");
     take(envelope);
     prove();

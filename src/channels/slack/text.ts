@@ -19,7 +19,7 @@ export async function readableText(text: string, me: string, names: Directory): 
 }
 
 async function nameOf([, sign, id = "", label = ""]: RegExpExecArray, names: Directory): Promise<string> {
-  switch (sign) {
+  switch (sign as "@" | "#" | "!" | "") {
     case "@":
       return `@${label || ((await names.person(id)) ?? id)}`;
     case "#":
@@ -27,7 +27,7 @@ async function nameOf([, sign, id = "", label = ""]: RegExpExecArray, names: Dir
     case "!":
       // <!here>, <!subteam^S1|@team>, <!date^…|what is shown>
       return label || `@${id.split("^", 1)[0]}`;
-    default: {
+    case "": {
       const address = id.replace(/^mailto:/, "");
       return label === "" || address.includes(label) ? address : `[${label}](${address})`;
     }
