@@ -17,7 +17,7 @@ import { applyEdits, MAX_EDITED_BYTES } from "../src/agents/tools/edit.ts";
 import { htmlToText } from "../src/agents/tools/html-to-text.ts";
 import { MAX_SHOWN_BYTES } from "../src/agents/tools/output.ts";
 import { receiveWebhook } from "../src/channels/webhook/receive.ts";
-import { verifyWebhook } from "../src/channels/webhook/verify.ts";
+import { verifyWebhook } from "../src/channels/verify-webhook.ts";
 import { MAX_MARKUP_LENGTH } from "../src/terminal/markdown-layout.ts";
 import { addMarkdown, MARKDOWN_START, MAX_BLOCK_LENGTH, renderRest } from "../src/terminal/markdown.ts";
 import { readServerSentEvents } from "../src/client/server-sent-events.ts";

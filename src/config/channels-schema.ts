@@ -41,6 +41,12 @@ const PLATFORM_FIELDS = {
       .describe("How messages come in: Cortex asks for them, or Telegram sends them to `server.publicUrl`.")
       .default("poll"),
   },
+  slack: {
+    botTokenEnv: variable("Variable with the app's bot token, xoxb-….").exactOptional(),
+    appTokenEnv: variable("Variable with the app token for Socket Mode, xapp-….").exactOptional(),
+    signingSecretEnv: variable("Variable with the signing secret, for events by HTTP.").exactOptional(),
+    apiUrl: url("Web API server.").default("https://slack.com/api"),
+  },
 } as const;
 
 export const CHAT_CHANNELS = Object.keys(PLATFORM_FIELDS) as readonly (keyof typeof PLATFORM_FIELDS)[];
@@ -62,8 +68,10 @@ function chatChannel<Fields extends z.ZodRawShape>(name: string, fields: Fields)
 /** The settings of one account, by channel. */
 export const channelSettings = {
   telegram: z.object({ ...conversation, ...PLATFORM_FIELDS.telegram }),
+  slack: z.object({ ...conversation, ...PLATFORM_FIELDS.slack }),
 };
 
 export const chatChannels = {
   telegram: chatChannel("Telegram", PLATFORM_FIELDS.telegram),
+  slack: chatChannel("Slack", PLATFORM_FIELDS.slack),
 };

@@ -6,6 +6,7 @@ import { CortexError } from "../model/errors.ts";
 import type { DeliveryClaim, OutboxStore, StoredDelivery } from "../store/store.ts";
 import { describe, effectOf } from "./failure.ts";
 import type { DeliveryId } from "../model/ids.ts";
+import { remember } from "../model/remember.ts";
 
 /** What sending needs of a running Cortex. */
 export interface SendPorts {
@@ -196,12 +197,7 @@ export class History {
       known === undefined || revived
         ? { failures: 0, sinceMs: revived ? nowMs : stored.createdAtMs, revived }
         : { ...known, revived: false };
-    this.#courses.delete(claim.delivery);
-    this.#courses.set(claim.delivery, course);
-    for (const [oldest] of this.#courses) {
-      if (this.#courses.size <= MAX_REMEMBERED) break;
-      this.#courses.delete(oldest);
-    }
+    remember(this.#courses, [claim.delivery, course], MAX_REMEMBERED);
     return course;
   }
 

@@ -54,6 +54,14 @@ export function deriveUlid(ulid: string, key: string): string {
   return ulid.slice(0, TIME_CHARACTERS) + spell(hash.subarray(0, RANDOM_CHARACTERS).map((byte) => byte & 31));
 }
 
+/** When it was made. Of what is no ULID: undefined. */
+export function timeOfUlid(ulid: string): number | undefined {
+  if (!isUlid(ulid)) return undefined;
+  let ms = 0;
+  for (const character of ulid.slice(0, TIME_CHARACTERS)) ms = ms * 32 + ALPHABET.indexOf(character);
+  return ms;
+}
+
 /** Adds one; false, with nothing changed, when all digits are at their highest. */
 function countUp(digits: Uint8Array): boolean {
   const last = digits.findLastIndex((digit) => digit < 31);

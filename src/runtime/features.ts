@@ -2,6 +2,7 @@ import { access } from "../access/feature.ts";
 import type { ChannelModule } from "../channels/channel.ts";
 import { channels } from "../channels/hub/feature.ts";
 import { files } from "../channels/files/feature.ts";
+import { slack } from "../channels/slack/feature.ts";
 import { telegram } from "../channels/telegram/feature.ts";
 import { timer } from "../channels/timer/feature.ts";
 import { webhook } from "../channels/webhook/feature.ts";
@@ -34,6 +35,7 @@ export const FEATURES: readonly Feature[] = [
   webhook,
   channels,
   telegram,
+  slack,
 ];
 
 const CORE_TOOLS = [

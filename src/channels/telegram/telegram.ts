@@ -21,8 +21,8 @@ import {
   type Receipt,
   type Sink,
 } from "../channel.ts";
+import { Pace } from "../pace.ts";
 import { openTelegramApi, type TelegramApi } from "./api.ts";
-import { Pace } from "./pace.ts";
 import { telegramFormat } from "./render.ts";
 import { probe, setup, TOKEN_VARIABLE } from "./setup.ts";
 import { type Me, toInbound, type Update, UPDATE_KINDS } from "./updates.ts";
@@ -35,6 +35,8 @@ const POLL_TIMEOUT_MS = (POLL_SECONDS + 15) * 1_000;
 const OFFSET_AGE_MS = 6 * DAY_MS;
 const MAX_UPDATES = 100;
 const GET_ME_MS = 15_000;
+/** Telegram's own advice: a message a second to a chat, twenty a minute to a group, thirty a second to all. */
+const RATES = { placeMs: (chat: string) => (chat.startsWith("-") ? 3_000 : 1_000), allMs: 34 };
 
 type Settings = ReturnType<typeof channelSettings.telegram.parse>;
 
@@ -83,7 +85,7 @@ function tokenOf({ tokenEnv }: Settings, { secret }: ChannelPorts): string {
 function openConnection(settings: Settings, ports: ChannelPorts): Connection {
   const { clock } = ports;
   const api = apiOf(settings, ports);
-  const pace = new Pace(clock);
+  const pace = new Pace(RATES, clock);
   const isPolling = settings.mode === "poll";
   const webhook = { api, clock, secret: secretOf(tokenOf(settings, ports)), url: ports.webhookUrl };
   return {

@@ -3,7 +3,7 @@
  */
 import { WEBHOOK_ADAPTER } from "../../model/event.ts";
 import type { Json } from "../../model/json.ts";
-import { type Scheme, verifyWebhook, type WebhookRequest } from "./verify.ts";
+import { type Scheme, verifyWebhook, type WebhookRequest } from "../verify-webhook.ts";
 
 type Received =
   | { readonly kind: "event"; readonly event: WebhookEvent }

@@ -3,8 +3,8 @@ import { createHmac } from "node:crypto";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 
-import { signatureHeaders } from "./sign.ts";
-import { MAX_SIGNATURES, TIMESTAMP_WINDOW_MS, verifyWebhook, type WebhookRequest } from "./verify.ts";
+import { signatureHeaders } from "./webhook/sign.ts";
+import { MAX_SIGNATURES, TIMESTAMP_WINDOW_MS, verifyWebhook, type WebhookRequest } from "./verify-webhook.ts";
 
 const NOW_MS = Date.UTC(2026, 10, 15, 9);
 const NOW_S = NOW_MS / 1_000;

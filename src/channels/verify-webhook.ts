@@ -7,7 +7,7 @@
  */
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 
-import { CortexError } from "../../model/errors.ts";
+import { CortexError } from "../model/errors.ts";
 
 /** unsigned: anyone who knows the address can send. */
 export type Scheme = "github" | "stripe" | "slack" | "generic" | "unsigned";
