@@ -63,6 +63,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   doctor: [...BELOW_FEATURES, "insight", "runtime"],
   server: [...PORTS, "intake", "feature", "insight", "runtime", "doctor"],
   cli: [...BELOW_FEATURES, ...FEATURES, "runtime", "doctor", "server"],
+  conformance: [...BELOW_FEATURES, "runtime"],
   "index.ts": ["model", "store", "intake", "feature", "relay", "runtime"],
 };
 
@@ -86,6 +87,7 @@ const ALSO_OPENS: Readonly<Record<string, readonly string[]>> = {
   delegation: ["agents/process", "agents/pi", "agents/offline"],
   relay: ["agents/process"],
   cli: ["channels/webhook"], // the demo sends one
+  conformance: ["channels/hub", "channels/kit"],
 };
 
 /** The rooms of large features, lowest first. A room imports only those before it; the files beside the rooms stand with the last. */

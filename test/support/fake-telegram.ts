@@ -258,7 +258,7 @@ export async function startTelegram({
     },
     edit: (id, text, more = {}) =>
       push({ edited_message: { ...messageOf(id, text, more), edit_date: START_SECONDS + 1 } }),
-    press: (id, data, from = ADA, chat = undefined) =>
+    press: (id, data, from = ADA, chat) =>
       push({
         callback_query: {
           id: `q${nextUpdate}`,
