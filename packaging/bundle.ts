@@ -9,6 +9,7 @@ import { isPartOf, PACKAGES, PUBLIC_MODULES, ROOT } from "./package-file.ts";
 
 /** What the program starts or hands to hooks by its path. Each is a file at the same path as in `src/`. */
 export const MODULES: readonly string[] = [
+  "conformance/channels",
   "hooks/hook",
   "hooks/run/hook-process",
   "hooks/run/read-only-database",

@@ -1,17 +1,21 @@
 /** All accounts of all chat channels of a running Cortex: connected as the configuration says, each by its own link. */
 import { createHash, randomInt } from "node:crypto";
 
+import { prettifyError } from "zod";
+
+import { ownSettings } from "../../config/channel-plugins.ts";
 import { chatAccounts, type ChatAccount, conversationOn } from "../../config/channel-accounts.ts";
 import type { Settings } from "../../config/settings.ts";
 import { variablesOf } from "../../config/unset-variables.ts";
 import type { OpenFeature } from "../../feature/feature.ts";
 import type { Ports } from "../../feature/ports.ts";
-import { CortexError } from "../../model/errors.ts";
+import { CortexError, errorText } from "../../model/errors.ts";
 import { DEFAULT_ACCOUNT } from "../../model/ids.ts";
 import { WakeLoop } from "../../model/wake-loop.ts";
 import type { Actor, PairAs, StoredPerson } from "../../store/store.ts";
 import type { Address, Capabilities, ChannelModule, ChannelPorts, PlatformReply } from "../channel.ts";
 import type { Outlet } from "../outlet.ts";
+import { openPlugin } from "../plugins/open-plugin.ts";
 import { channelPortsOf } from "./channel-ports.ts";
 import { toReceived } from "./inbound.ts";
 import type { AccountFindings, AccountStatus } from "./account-status.ts";
@@ -103,12 +107,12 @@ export class Hub implements OpenFeature {
     const all = chatAccounts(this.#ports.settings.config());
     const meant = all.filter((each) => isOneOf(channel, account)({ account: each }));
     if (meant.length === 0) throw channelUnknown(channel, namesOf(all), account);
-    const module = await this.#module(channel);
+    const module = await this.#module(meant[0]!);
     return Promise.all(
       meant.map(async (each) => ({
         channel,
         account: each.account,
-        findings: await probeAccount(module, each.settings, this.#channelPorts(each)),
+        findings: await probeAccount(module, givenSettings(each), this.#channelPorts(each)),
       })),
     );
   }
@@ -197,8 +201,9 @@ export class Hub implements OpenFeature {
       try {
         opened.push(await this.#open(key, account));
       } catch (error) {
-        if (!(error instanceof CortexError)) throw error;
-        log(`Cannot open the channel ${account.channel}: ${error.message}. ${error.hint}`);
+        if (!(error instanceof CortexError) && account.plugin === undefined) throw error;
+        const hint = error instanceof CortexError ? `. ${error.hint}` : "";
+        log(`Cannot open the channel ${account.channel}: ${errorText(error)}${hint}`);
       }
     }
     this.#accounts = [...kept, ...opened];
@@ -208,7 +213,8 @@ export class Hub implements OpenFeature {
 
   async #open(key: string, account: ChatAccount): Promise<Connected> {
     const { store: ledger, clock, log, live } = this.#ports;
-    const module = await this.#module(account.channel);
+    const module = await this.#module(account);
+    const settings = settingsOf(account, module);
     const { channel } = account;
     const source = `channel:${channel}@${account.account}`;
     const named = account.account === DEFAULT_ACCOUNT ? channel : `${channel} (${account.account})`;
@@ -217,7 +223,7 @@ export class Hub implements OpenFeature {
     const store = (batch: Batch): Promise<void> => this.#store(batch, account, source);
     const link = new Link({
       module,
-      open: () => module.open(account.settings, this.#channelPorts(account)),
+      open: () => module.open(settings, this.#channelPorts(account)),
       readCursor: () => ledger.cursors.get(source),
       knownPlaces: () => ledger.events.newestMessages(account, MAX_BACKFILLED_PLACES),
       commit(batch) {
@@ -247,7 +253,8 @@ export class Hub implements OpenFeature {
     return this.#ports.acceptAll(received, read);
   }
 
-  async #module(channel: string): Promise<ChannelModule> {
+  async #module({ channel, plugin }: ChatAccount): Promise<ChannelModule> {
+    if (plugin !== undefined) return openPlugin(channel, plugin, this.#ports);
     return loadModule(channel, this.#ports.channelModules);
   }
 
@@ -267,6 +274,24 @@ function keyOf(account: ChatAccount, { variable, config }: Pick<Settings, "varia
   return createHash("sha256")
     .update(JSON.stringify([account, secrets, config().server.publicUrl ?? null]))
     .digest("hex");
+}
+
+/** Those of a plugin are without what the core reads of them. */
+function givenSettings({ settings, plugin }: ChatAccount): unknown {
+  return plugin === undefined ? settings : ownSettings(settings);
+}
+
+/** Those of a plugin are checked by it. */
+function settingsOf(account: ChatAccount, { settings: schema }: ChannelModule): unknown {
+  const settings = givenSettings(account);
+  if (account.plugin === undefined) return settings;
+  const { data, error } = schema.safeParse(settings);
+  if (error === undefined) return data;
+  throw new CortexError(
+    "config_invalid",
+    `Invalid settings of the channel ${account.channel}: ${prettifyError(error)}`,
+    { hint: "See the documentation of its plugin." },
+  );
 }
 
 function isAccount(channel: string, account: string): (connected: Pick<Connected, "account">) => boolean {
