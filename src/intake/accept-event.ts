@@ -18,6 +18,7 @@ import { reviseOptions } from "./edits.ts";
 import { boundGuestEvent, guestQuota, isByGuest } from "./guests.ts";
 import type { Intake } from "./intake.ts";
 import { offerPairing } from "./pairing.ts";
+import { refuseGuest } from "./presses.ts";
 
 export interface AcceptedEvent {
   readonly event: EventId;
@@ -113,13 +114,14 @@ async function prepare({ event: given, attachments }: Given, intake: Intake): Pr
     // Hooks are not asked: nothing is done for a guest but offering a code.
     const event = boundGuestEvent(named, config);
     if (conversation !== undefined) await offerPairing(named, conversation, intake);
-    return { event, options: { judge: false, ...guestQuota(event, config) } };
+    const notices = await refuseGuest(named, intake);
+    return { event, options: { judge: false, notices, ...guestQuota(event, config) } };
   }
   if ((await store.events.get(id)) !== undefined) return again(named);
   const grant = await grantFor(named, store.people);
   if (named.direction === "updated")
     return { event: labelled(named, grant), options: await reviseOptions(named, grant, intake) };
-  const admission = conversation !== undefined && isMessage(named) ? admit(named, conversation) : undefined;
+  const admission = conversation !== undefined && isSaid(named) ? admit(named, conversation) : undefined;
   if (admission?.answered === false)
     return { event: withMetadata(labelled(named, grant), { admission: { ...admission } }), options: {} };
   const fetched = attachments === undefined ? named : { ...named, attachments: await attachments() };
@@ -130,7 +132,7 @@ async function prepare({ event: given, attachments }: Given, intake: Intake): Pr
     ...present({ reply: taken?.reply }),
   });
   const judge = taken === undefined && intake.isJudged(event.direction, event.channel);
-  return { event, options: { judge } };
+  return { event, options: { judge, ...taken?.options } };
 }
 
 /** What came before has been done: only a difference is noted. */
@@ -146,8 +148,9 @@ function labelled<Event extends NewEvent>(event: Event, grant: Grant): Event {
   return { ...event, label: joinLabels(event.label ?? NO_LABEL, { ...NO_LABEL, denied }) };
 }
 
-function isMessage({ direction, contentType = "text" }: NewEvent): boolean {
-  return direction === "received" && contentType === "text";
+/** Whoever presses a button means the agent that made it. */
+function isSaid({ direction, contentType = "text" }: NewEvent): boolean {
+  return direction === "received" && (contentType === "text" || contentType === "button");
 }
 
 function withMetadata<Event extends NewEvent>(event: Event, more: { readonly [name: string]: Json }): Event {

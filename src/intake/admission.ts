@@ -12,11 +12,11 @@ export interface Admission {
   readonly reason: string;
 }
 
-type Said = Pick<NewEvent, "sender" | "place" | "placeKind" | "mentionsMe" | "metadata">;
+type Said = Pick<NewEvent, "sender" | "place" | "placeKind" | "mentionsMe" | "metadata" | "contentType">;
 
 /** Of a message of somebody who may talk. */
 export function admit(
-  { sender, place, placeKind = "dm", mentionsMe, metadata }: Said,
+  { sender, place, placeKind = "dm", mentionsMe, metadata, contentType }: Said,
   { allow, groups }: Conversation,
 ): Admission {
   const isBot = isJsonObject(metadata) && metadata["is_bot"] === true;
@@ -31,7 +31,9 @@ export function admit(
     case "all":
       return { answered: true, reason: "all messages in groups" };
     case "mention":
-      return mentionsMe === true ? { answered: true, reason: "addressed" } : refused("not addressed");
+      return mentionsMe === true || contentType === "button"
+        ? { answered: true, reason: "addressed" }
+        : refused("not addressed");
   }
 }
 

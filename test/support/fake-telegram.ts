@@ -44,7 +44,7 @@ export interface FakeTelegram extends AsyncDisposable {
   /** A message to the bot. Returns its id. */
   say(text: string, more?: Partial<TelegramMessage>): number;
   edit(message: number, text: string, more?: Partial<TelegramMessage>): void;
-  press(message: number, data: string, from?: TelegramUser): void;
+  press(message: number, data: string, from?: TelegramUser, chat?: TelegramChat): void;
   react(message: number, emoji: string | undefined, chat?: TelegramChat): void;
   update(update: object): void;
   /** The id of the next update: Telegram begins anew after a week of silence. */
@@ -60,6 +60,8 @@ interface SentMessage {
   readonly params: Readonly<Record<string, ReturnType<typeof JSON.parse>>>;
   text: string;
   readonly file?: Buffer | undefined;
+  /** Their labels and data. */
+  buttons: readonly (readonly [label: string, data: string])[];
 }
 
 interface TelegramUser {
@@ -178,6 +180,7 @@ export async function startTelegram({
         if (message === undefined) return new Error("Bad Request: message to edit not found");
         if (message.text === params["text"]) return new Error("Bad Request: message is not modified");
         message.text = params["text"];
+        message.buttons = buttonsIn(params);
         return { message_id: message.message_id };
       }
       case "sendMessage":
@@ -196,6 +199,7 @@ export async function startTelegram({
           params,
           text,
           file,
+          buttons: buttonsIn(params),
         };
         sent.push(message);
         return { message_id: message.message_id, date: START_SECONDS, chat: { id: params["chat_id"] } };
@@ -228,13 +232,13 @@ export async function startTelegram({
     },
     edit: (id, text, more = {}) =>
       push({ edited_message: { ...messageOf(id, text, more), edit_date: START_SECONDS + 1 } }),
-    press: (id, data, from = ADA) =>
+    press: (id, data, from = ADA, chat) =>
       push({
         callback_query: {
           id: `q${nextUpdate}`,
           from,
           chat_instance: "1",
-          message: messageOf(id, "", {}),
+          message: messageOf(id, "", { from: BOT, chat: chat ?? { id: from.id, type: "private" } }),
           data,
         },
       }),
@@ -256,6 +260,12 @@ export async function startTelegram({
       await new Promise((resolve) => server.close(resolve));
     },
   };
+}
+
+function buttonsIn(params: ApiRequest["params"]): SentMessage["buttons"] {
+  const rows: readonly { text: string; callback_data: string }[][] =
+    params["reply_markup"]?.inline_keyboard ?? [];
+  return rows.flat().map(({ text, callback_data: data }) => [text, data]);
 }
 
 function messageOf(id: number, text: string, { from = ADA, ...more }: Partial<TelegramMessage>): object {

@@ -20,6 +20,7 @@ import { readAttachment } from "../../intake/attachments.ts";
 import { toReceived } from "./inbound.ts";
 import { type Batch, Link, type LinkStatus } from "./link.ts";
 import { closedOutlet, linkOutlet } from "./link-outlet.ts";
+import { openMenu } from "./menu.ts";
 import { openTyping } from "./typing.ts";
 import { pair } from "./pair.ts";
 
@@ -161,7 +162,9 @@ export class Hub implements OpenFeature {
     // One at a time, so that the cursor of a connection that was replaced is never stored last.
     let committing: Promise<void> = Promise.resolve();
     const store = (batch: Batch): Promise<void> => this.#store(batch, account, source);
-    const link = new Link({
+    const tell = (line: string): void => log(`Channel ${named}: ${line}`);
+    const showMenu = openMenu({ chats: this.#ports.chats, log: tell });
+    const link: Link = new Link({
       module,
       open: () => module.open(account.settings, this.#channelPorts(account)),
       readCursor: () => ledger.cursors.get(source),
@@ -173,8 +176,11 @@ export class Hub implements OpenFeature {
       },
       clock,
       random: () => randomInt(1_000) / 1_000,
-      log: (line) => log(`Channel ${named}: ${line}`),
-      onChange: () => live.announce("config.changed"),
+      log: tell,
+      onChange({ state }) {
+        live.announce("config.changed");
+        if (state === "live") showMenu(link.connection);
+      },
     });
     return { key, account, can: module.can, link, outlet: linkOutlet(module, link) };
   }

@@ -5,6 +5,8 @@ import { cursorCodec, prepareSetCursor } from "./cursors.ts";
 import { dispatchCodec, type DispatchedRow, prepareDispatch } from "./dispatch.ts";
 import { eventCodec, type EventInput, prepareInsertEvent } from "./insert-event.ts";
 import { guestCodec, prepareCountGuest } from "./guests.ts";
+import { deliveryCodec, prepareNotices } from "./insert-delivery.ts";
+import { moveCodec, prepareMove } from "./moves.ts";
 import { type Lane, toLane } from "./lane.ts";
 import { oncePerDatabase } from "./once.ts";
 import { type OperationTime, operation, Refusal } from "./operation.ts";
@@ -33,12 +35,17 @@ const acceptCodec = record({
   claim: optional(claimCodec),
   judge: number,
   revises: optional(record({ event: text, message: words })),
+  notices: list(deliveryCodec),
+  moves: optional(moveCodec),
   file: optional(fileCodec),
   progress: optional(progressCodec),
   guest: optional(guestCodec),
 });
 
-type EventWithDispatch = Omit<Decoded<typeof acceptCodec>, "file" | "progress" | "guest" | "revises"> &
+type EventWithDispatch = Omit<
+  Decoded<typeof acceptCodec>,
+  "file" | "progress" | "guest" | "revises" | "notices" | "moves"
+> &
   Partial<Pick<Decoded<typeof acceptCodec>, "revises">>;
 
 /** Accepts an event once, with its dispatch in the same commit. */
@@ -108,6 +115,8 @@ function prepareAcceptWith(db: Database) {
   const setProgress = prepareSetProgress(db);
   const isKnown = db.prepare<[string], number>("select 1 from event where id = ?").pluck();
   const countGuest = prepareCountGuest(db);
+  const notify = prepareNotices(db);
+  const move = prepareMove(db);
   return (input: Decoded<typeof acceptCodec>, moment: OperationTime): AcceptedRow | Refusal => {
     if (input.guest !== undefined && isKnown.get(input.event.id) === undefined) {
       const isKept = countGuest(input.guest, moment.nowMs);
@@ -115,6 +124,10 @@ function prepareAcceptWith(db: Database) {
     }
     const accepted = accept(input, moment);
     if (accepted instanceof Refusal) return accepted;
+    if (accepted.fresh) {
+      notify(input.notices, moment);
+      if (input.moves !== undefined) move(input.event.id, input.moves);
+    }
     if (input.file !== undefined) noteFile(input.file);
     if (input.progress !== undefined) setProgress(input.progress);
     return accepted;

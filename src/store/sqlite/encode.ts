@@ -18,6 +18,7 @@ import type {
   JournalEntry,
   KeptMember,
   HeldAnswer,
+  Move,
   NewAnswer,
   NewApproval,
   NewDelivery,
@@ -229,6 +230,10 @@ export function encodeSettings(settings: Settings): string {
   throw new CortexError("request_invalid", `Invalid settings ${canonicalJson(settings)}`, {
     hint: 'Use an object such as {"profile": "fast"}.',
   });
+}
+
+export function encodeMove({ from, to }: Move): Move {
+  return { from: checkKey(from), to: checkKey(to) };
 }
 
 export function encodeEntry(entry: JournalEntry): EntryInput {

@@ -145,6 +145,7 @@ export class SqliteLedger implements Ledger {
       "children",
       "ancestors",
       "labelOrigins",
+      "movedTo",
     );
     this.outbox = this.#reads(prepareReadOutbox, "get", "list", "ofTurn");
     this.approvals = this.#reads(
