@@ -31,10 +31,15 @@ export function admit(
     case "all":
       return { answered: true, reason: "all messages in groups" };
     case "mention":
-      return mentionsMe === true || contentType === "button"
+      return mentionsMe === true || isMeant(contentType)
         ? { answered: true, reason: "addressed" }
         : refused("not addressed");
   }
+}
+
+/** Whoever presses a button or reacts means the agent whose message it is. */
+function isMeant(contentType = "text"): boolean {
+  return contentType === "button" || contentType === "reaction";
 }
 
 function refused(reason: string): Admission {

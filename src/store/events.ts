@@ -177,6 +177,8 @@ export interface AcceptOptions {
   readonly notices?: readonly (NewDelivery & { readonly content: string })[];
   /** The talk in its place goes on in another session. */
   readonly moves?: Move;
+  /** It is the deletion of an earlier event: where that still waits, it is dropped. Then `dispatch` is not carried out. */
+  readonly withdraws?: EventId;
   readonly file?: FileState;
   readonly progress?: Progress;
   /** Bounds how many new events of a guest are stored in a day of UTC. Beyond that, they are only counted. */

@@ -131,6 +131,7 @@ export function encodeDispatch(dispatch: NewDispatch): DispatchInput {
     delivery: jsonText(dispatch.delivery),
     from: dispatch.from ?? null,
     delegation: dispatch.delegation === undefined ? undefined : encodeDelegation(dispatch),
+    remark: dispatch.remark === true ? 1 : 0,
   };
   const { message, context, permissions, delivery } = encoded;
   const bytes = [message, context, permissions, delivery].reduce(

@@ -911,5 +911,8 @@ create table move (
   "to" text not null
 ) strict;
 create index move_place on move (place, "from", event);
+
+create index event_about on event (place, about) where about is not null;
+create index chunk_sent on chunk (platform_id) where platform_id is not null;
 `;
 }

@@ -147,7 +147,7 @@ export class SqliteLedger implements Ledger {
       "labelOrigins",
       "movedTo",
     );
-    this.outbox = this.#reads(prepareReadOutbox, "get", "list", "ofTurn");
+    this.outbox = this.#reads(prepareReadOutbox, "get", "findSent", "list", "ofTurn");
     this.approvals = this.#reads(
       prepareReadApprovals,
       "get",

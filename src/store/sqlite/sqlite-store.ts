@@ -260,7 +260,18 @@ export class SqliteStore implements Store {
   }
 
   #acceptInput({ event, options = {} }: EventToAccept): Input<"acceptEvent"> {
-    const { dispatch, claim, judge, revises, notices = [], moves, file, progress, guest } = options;
+    const {
+      dispatch,
+      claim,
+      judge,
+      revises,
+      notices = [],
+      moves,
+      withdraws,
+      file,
+      progress,
+      guest,
+    } = options;
     return {
       event: encode.encodeEvent({ ...event, id: this.#keptId(event.id) }),
       dispatch: dispatch === undefined ? undefined : encode.encodeDispatch(dispatch),
@@ -269,6 +280,7 @@ export class SqliteStore implements Store {
       revises,
       notices: notices.map(encode.encodeDelivery),
       moves: moves === undefined ? undefined : encode.encodeMove(moves),
+      withdraws,
       file: file === undefined ? undefined : encodeFile(file),
       progress,
       guest: guest === undefined ? undefined : { ...guest, guest: keptKey(guest.guest, this) },
