@@ -22,6 +22,11 @@ export function chatAccounts({ channels }: Pick<Config, "channels">): ChatAccoun
   return CHAT_CHANNELS.flatMap((channel) => accountsOf(channel, channels[channel]));
 }
 
+/** The default account of a channel, or its first one, whether it is connected right now or not. Undefined: none is enabled. */
+export function enabledAccount(config: Pick<Config, "channels">, channel: string): ChatAccount | undefined {
+  return chatAccounts(config).find((each) => each.channel === channel && each.settings.enabled);
+}
+
 function accountsOf(channel: ChatChannel, configured: ChatSettings | undefined): ChatAccount[] {
   if (configured === undefined) return [];
   const { accounts, ...settings } = configured;

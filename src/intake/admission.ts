@@ -23,7 +23,7 @@ export function admit(
   const isListed = [sender, place].some((id) => id !== undefined && allow.includes(id));
   if (allow.length > 0 && !isListed) return refused("not in `allow`");
   // Two bots that answer each other would never end. One that is named is meant.
-  if (isBot && !isListed) return refused("sent by a bot");
+  if (isBot && (sender === undefined || !allow.includes(sender))) return refused("sent by a bot");
   if (placeKind === "dm") return { answered: true, reason: "a direct message" };
   switch (groups) {
     case "off":

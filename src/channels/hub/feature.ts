@@ -19,6 +19,7 @@ export const channels: Feature = {
     ]);
     return { routes, schemas };
   },
+  check: async (home) => (await import("./check.ts")).checkChannels(home),
   async open(ports) {
     const { Hub } = await import("./hub.ts");
     return new Hub(ports);
