@@ -53,7 +53,9 @@ async function told({ cortex: { store } }: TestServer, session: string = MAIN_SE
   return (query!.body as { extracted?: string }).extracted ?? "";
 }
 
-const settled = (telegram: FakeTelegram) => expect.poll(() => telegram.unconfirmed, PATIENT).toBe(0);
+async function settled(telegram: FakeTelegram): Promise<void> {
+  await expect.poll(() => telegram.unconfirmed, PATIENT).toBe(0);
+}
 
 test("a reaction to an answer is recorded, makes no turn, and is told with the next one", async () => {
   await using telegram = await startTelegram();

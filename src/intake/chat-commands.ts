@@ -22,7 +22,7 @@ export interface ChatCommands {
  */
 export type ChatAccess = "owner" | "room" | "member";
 
-export interface MenuEntry {
+interface MenuEntry {
   /** Without its slash. */
   readonly word: string;
   readonly about: string;

@@ -147,7 +147,13 @@ async function carryOutIn(typed: Typed, { event, target }: TypedIn, intake: Inta
     case "deny":
     case "answer":
       return { reply: await decideHere(command, { event, target, session, where }, intake) };
-    default: {
+    case "show-queue":
+    case "set-queue":
+    case "reset-queue":
+    case "show-profile":
+    case "set-profile":
+    case "reset-profile":
+    case "status": {
       const { channel, account } = event;
       const place = { target: route.target, channel, account };
       const answerer = { name: event.principal, isOwner: isOwner(event.principal) };

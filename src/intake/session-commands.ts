@@ -203,7 +203,7 @@ async function startAfresh({ target: { session } }: Place, { store }: Intake): P
   ].join("\n");
 }
 
-export async function describeStatus(place: Place, intake: Intake): Promise<string> {
+async function describeStatus(place: Place, intake: Intake): Promise<string> {
   const session = await intake.store.sessions.get(place.target.session);
   const profile = await describeProfile(place, intake);
   return `${describeSession(place.target.session, session)}\n${profile}`;

@@ -5,7 +5,7 @@
 import { createHash } from "node:crypto";
 
 import { conversationOn } from "../config/channel-accounts.ts";
-import { DEFAULT_AGENT, type EventId, type PersonaId } from "../model/ids.ts";
+import { DEFAULT_AGENT, type PersonaId } from "../model/ids.ts";
 import type { Principal } from "../model/principal.ts";
 import { present } from "../model/present.ts";
 import { buildSessionKey, parseSessionKey, type SessionKey } from "../model/session-key.ts";
@@ -56,7 +56,7 @@ async function currentSession(
   { sessions }: { readonly sessions: Pick<SessionReads, "movedTo"> },
 ): Promise<SessionKey> {
   if (place === undefined) return from;
-  return (await sessions.movedTo(present({ channel, account, place, topic }), from, id as EventId)) ?? from;
+  return (await sessions.movedTo(present({ channel, account, place, topic }), from, id)) ?? from;
 }
 
 /** Whether other channels and the owner's terminal lead to it, too. */
