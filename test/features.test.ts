@@ -88,7 +88,9 @@ const bells: Feature = {
     const rings: string[] = [];
     const api: Bells = { ring: (by) => rings.push(by), rings };
     const parse = (text: string) =>
-      text === "!bell" ? async () => `Ring number ${api.ring("chat")}` : undefined;
+      text === "!bell"
+        ? { access: "owner" as const, run: async () => `Ring number ${api.ring("chat")}` }
+        : undefined;
     return {
       api: { bells: api },
       chat: { usage: ["!bell: ring the bell"], parse },

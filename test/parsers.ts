@@ -709,8 +709,8 @@ function hidesNothing(text: string): void {
   const shown = [
     renderRequest(request, { digest: text }),
     renderRequest(question, { digest: text }),
-    requestNotice({ ...notice, kind: "approval", request }, about),
-    requestNotice({ ...notice, kind: "question", request: question }, about),
+    requestNotice({ ...notice, kind: "approval", request }, about).text,
+    requestNotice({ ...notice, kind: "question", request: question }, about).text,
   ]
     .join("\n")
     .replaceAll("⏸️", ""); // our own sign has a selector

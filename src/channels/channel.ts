@@ -168,7 +168,7 @@ export interface Connection extends AsyncDisposable {
   paceMs?(to: Address): number;
 }
 
-interface MenuCommand {
+export interface MenuCommand {
   /** Without its slash. */
   readonly word: string;
   /** At most 100 characters. */

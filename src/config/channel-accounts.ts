@@ -9,7 +9,7 @@ type ChatSettings = NonNullable<Config["channels"][ChatChannel]>;
 /** Who may talk on an account, and who answers there. */
 export type Conversation = Pick<
   ChatSettings,
-  "enabled" | "agent" | "dmScope" | "groups" | "allow" | "unknown"
+  "enabled" | "agent" | "persona" | "queueMode" | "routing" | "dmScope" | "groups" | "allow" | "unknown"
 >;
 
 export interface ChatAccount {
@@ -53,6 +53,11 @@ const BUILT_IN: ReadonlySet<string> = new Set([...CHAT_CHANNELS, "webhooks", "fi
 function pluginAccounts([channel, configured]: readonly [string, ChannelPlugin]): ChatAccount[] {
   const { use, sha256 } = configured;
   return accountsOf(channel, configured).map((account) => ({ ...account, plugin: { use, sha256 } }));
+}
+
+/** The default account of a channel, or its first one, whether it is connected right now or not. Undefined: none is enabled. */
+export function enabledAccount(config: Pick<Config, "channels">, channel: string): ChatAccount | undefined {
+  return chatAccounts(config).find((each) => each.channel === channel && each.settings.enabled);
 }
 
 function accountsOf(channel: string, configured: ChatSettings | ChannelPlugin | undefined): ChatAccount[] {

@@ -2,7 +2,7 @@
 import { z } from "zod";
 
 import { DEFAULT_ACCOUNT } from "../model/ids.ts";
-import { named, text, texts, variable } from "./schema-parts.ts";
+import { named, queueMode, text, texts, variable } from "./schema-parts.ts";
 
 /** How many senders and places a list may name. */
 const MAX_ALLOWED = 10_000;
@@ -10,7 +10,15 @@ const MAX_ALLOWED = 10_000;
 /** Of every account of every chat channel. */
 export const conversation = {
   enabled: z.boolean().describe("Whether it connects.").default(true),
-  agent: text("Agent that answers there. Default: main.").exactOptional(),
+  agent: text("Agent that answers there. Default: the first one with `persona`, else main.").exactOptional(),
+  persona: text("Persona that answers there. Default: that of the agent.").exactOptional(),
+  queueMode: queueMode("What happens to a message that arrives while a turn is running.").exactOptional(),
+  routing: z
+    .enum(["default", "smart"])
+    .describe(
+      "Which session a message goes to: that of its place, or one that fits its content. `smart` has no effect yet.",
+    )
+    .default("default"),
   dmScope: z
     .enum(["main", "per-peer", "per-channel-peer"])
     .describe("Session of direct messages there. Default: `dmScope` of the configuration.")

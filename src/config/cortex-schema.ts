@@ -8,12 +8,7 @@
 import { z } from "zod";
 import { DEFAULT_ACCOUNT } from "../model/ids.ts";
 import { ACTIVE_PROFILE } from "../model/profile.ts";
-import {
-  DEFAULT_MODE_OF_AGENTS,
-  DEFAULT_MODE_OF_PEOPLE,
-  parseQueueMode,
-  QUEUE_MODES,
-} from "../model/queue-mode.ts";
+import { DEFAULT_MODE_OF_AGENTS, DEFAULT_MODE_OF_PEOPLE } from "../model/queue-mode.ts";
 import {
   DROP_POLICIES,
   INTERRUPT_POLICIES,
@@ -25,7 +20,7 @@ import { checkPlugins } from "./channel-plugins.ts";
 import { CHAT_CHANNELS, chatChannels } from "./channels-schema.ts";
 import { planned } from "./planned.ts";
 import { quote } from "./problem.ts";
-import { env, hosts, named, parsed, text, texts, usd, variable, whole } from "./schema-parts.ts";
+import { env, hosts, named, parsed, queueMode, text, texts, usd, variable, whole } from "./schema-parts.ts";
 
 /** How many hooks look at each tool call, at most. */
 export const MAX_TOOL_HOOKS = 100;
@@ -47,8 +42,6 @@ const MAX_CPU_SECONDS = 31_536_000;
 const MAX_MB = 1_000_000_000;
 /** How many people may be paired. */
 export const MAX_PAIRED = 10_000;
-
-const queueMode = (description: string) => parsed(parseQueueMode, description, QUEUE_MODES);
 
 const limits = z
   .strictObject({

@@ -47,6 +47,11 @@ test.each([
   [{ personas: { Nova: {} } }, 'personas.Nova: "Nova" contains uppercase letters'],
   [{ personas: { "": {} } }, 'personas[""]: invalid persona id ""'],
   [{ identityLinks: { ann: ["ann"] } }, 'identityLinks.ann[0]: expected channel:peer, got "ann"'],
+  [
+    { channels: { telegram: { accounts: { work: { tokenEnv: "T", persona: "nope" } } } } },
+    'channels.telegram.accounts.work.persona: unknown persona "nope"',
+  ],
+  [{ channels: { telegram: { queueMode: "x" } } }, 'channels.telegram.queueMode: Unknown queue mode "x"'],
   [{ agents: { main: { queueMode: "x" } } }, 'agents.main.queueMode: Unknown queue mode "x"'],
   [{ agents: { main: { tools: [5] } } }, "agents.main.tools[0]: expected a string, got 5. Tools it has"],
   [{ server: { port: 1.5 } }, "server.port: expected an integer, got 1.5"],

@@ -1,7 +1,8 @@
 /** Checks across the parts of the configuration: names are valid, and names that are used exist. */
 import { CortexError } from "../model/errors.ts";
-import { parseAgentId } from "../model/ids.ts";
+import { DEFAULT_ACCOUNT, parseAgentId } from "../model/ids.ts";
 import { ACTIVE_PROFILE, OFFLINE_PROFILE } from "../model/profile.ts";
+import { type ChatAccount, chatAccounts } from "./channel-accounts.ts";
 import type { CortexFile } from "./cortex-schema.ts";
 import { suggest } from "../model/nearest.ts";
 import { type Mistake, type Path, quote } from "./problem.ts";
@@ -44,7 +45,14 @@ export function checkCortex(file: CortexFile, names: Names): Mistake[] {
     ),
     ...Object.keys(files).flatMap((name) => checkSource(["channels", "files", name])),
     ...pairedTwice(paired),
+    ...chatAccounts(file).flatMap((each) => personaOf(each, names)),
   ];
+}
+
+function personaOf({ channel, account, settings: { persona } }: ChatAccount, { personas }: Names): Mistake[] {
+  if (persona === undefined) return [];
+  const path = account === DEFAULT_ACCOUNT ? [] : ["accounts", account];
+  return checkName(["channels", channel, ...path, "persona"], persona, "persona", personas);
 }
 
 export function checkProfiles({ defaultProfile, profiles }: ProfilesFile, names: Names): Mistake[] {

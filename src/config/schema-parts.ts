@@ -2,6 +2,7 @@
 import { z } from "zod";
 
 import { CortexError } from "../model/errors.ts";
+import { parseQueueMode, QUEUE_MODES } from "../model/queue-mode.ts";
 import { quote } from "./problem.ts";
 
 /** How many entries a list by name may have: agents, personas, profiles, accounts. */
@@ -49,6 +50,8 @@ export const parsed = <T>(parse: (text: string) => T, description: string, examp
       }
     })
     .meta({ description, examples });
+
+export const queueMode = (description: string) => parsed(parseQueueMode, description, QUEUE_MODES);
 
 /** Entries by name. */
 export function named<Entry extends z.ZodType>(entry: Entry, description: string) {

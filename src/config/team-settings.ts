@@ -34,7 +34,7 @@ export const TEAM_SETTINGS = {
   telegram_chat_id: {
     default: "",
     check: checkChat,
-    about: "Part of the team protocol; unused for now. Reports go to `admin`, or to the log.",
+    about: "Telegram chat that gets reports, on the bot of `channels.telegram`. Empty: `admin`, or the log.",
   },
   chief_of_staff_project: {
     default: "",

@@ -36,6 +36,6 @@ export function queueingOfAgent(
   target: DispatchTarget,
   { store, settings, clock }: Pick<DelegationPorts, "store" | "settings" | "clock">,
 ): ReturnType<typeof queueing> {
-  const wishes = { mode, channel: AGENT_ADAPTER, sender: "agent" } as const;
+  const wishes = { mode, source: { channel: AGENT_ADAPTER }, sender: "agent" } as const;
   return queueing(wishes, target, { store, config: settings.config(), clock });
 }

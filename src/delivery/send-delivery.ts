@@ -8,6 +8,8 @@
 import assert from "node:assert/strict";
 
 import type { Extras, Part } from "../model/extras.ts";
+import type { DeliveryId } from "../model/ids.ts";
+import { isUlid } from "../model/ulid.ts";
 import { deliveryUncertain, type OutgoingMessage } from "../channels/channel.ts";
 import { DEFAULT_MAX_AGE_MS, type Outlet } from "../channels/outlet.ts";
 import { type Chunk, type DeliveryClaim, MAX_CHUNKS_IN_DELIVERY } from "../store/store.ts";
@@ -47,7 +49,9 @@ export async function sendDelivery(claim: DeliveryClaim, parts: Sending): Promis
   if (outlet === undefined) return die(describe(channelUnknown(channel)), { ...parts, claim });
   const course = history.recall(claim, stored, clock());
   const maxAgeMs = outlet.limits.maxAgeMs ?? DEFAULT_MAX_AGE_MS;
-  const work: SendWork = { ...parts, claim, stored, outlet, course, expiresAtMs: course.sinceMs + maxAgeMs };
+  const expiresAtMs = course.sinceMs + maxAgeMs;
+  const edits = await editedBy(claim, outbox);
+  const work: SendWork = { ...parts, claim, stored, outlet, course, expiresAtMs, edits };
   if (clock() >= work.expiresAtMs) return die(expired(stored, maxAgeMs), work);
   if (!outlet.isReady()) return postpone(notReady(work), work);
 
@@ -123,8 +127,22 @@ async function attempt(message: OutgoingMessage, { outlet, cut }: SendWork): Pro
   }
 }
 
-function messageOf(place: number, chunks: readonly Chunk[], { claim, stored }: SendWork): OutgoingMessage {
-  const { extras = {}, target } = claim;
+/** A delivery that edits another one comes after it in the same place, so by now that one has its platform's id, or never. */
+async function editedBy({ extras }: DeliveryClaim, outbox: Sending["outbox"]): Promise<string | undefined> {
+  const edits = extras?.edits;
+  if (edits === undefined || !isUlid(edits)) return edits;
+  const edited = await outbox.get(edits as DeliveryId);
+  return edited === undefined
+    ? edits
+    : edited.chunks.findLast((chunk) => chunk.platformId !== undefined)?.platformId;
+}
+
+function messageOf(
+  place: number,
+  chunks: readonly Chunk[],
+  { claim, stored, edits }: SendWork,
+): OutgoingMessage {
+  const { extras: { edits: _, ...extras } = {}, target } = claim;
   const topic = extras.thread === undefined || place === 0 ? undefined : chunks[0]!.platformId;
   return {
     key: `${claim.delivery}-${place}`,
@@ -134,7 +152,7 @@ function messageOf(place: number, chunks: readonly Chunk[], { claim, stored }: S
     chunk: place,
     chunks: chunks.length,
     content: chunks[place]!.content,
-    ...carriedBy(place, chunks.length, extras),
+    ...carriedBy(place, chunks.length, edits === undefined ? extras : { ...extras, edits }),
     replyTo: place === 0 ? claim.replyTo : undefined,
     attempt: claim.attempt,
     repeat: true,
@@ -158,7 +176,7 @@ async function resolveDoubt(message: OutgoingMessage, work: SendWork): Promise<R
     else await recordFailure(search.error, { place, doubtful: true }, work);
     return search.kind === "found" ? "sent" : "ended";
   }
-  if (outlet.onUncertain === "repeat" || course.revived) return "repeat";
+  if (message.edits !== undefined || outlet.onUncertain === "repeat" || course.revived) return "repeat";
   if (outlet.onUncertain === "repeat-once" && !isRepeat(place, work)) {
     await allowRepeat(place, work);
     return "ended";

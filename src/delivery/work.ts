@@ -35,6 +35,8 @@ export interface SendWork extends Sending {
   readonly outlet: Outlet;
   readonly course: Course;
   readonly expiresAtMs: number;
+  /** The platform's id of the message that the first text replaces. */
+  readonly edits: string | undefined;
 }
 
 /** Gives a chunk back to be sent once more, recorded before it happens. */

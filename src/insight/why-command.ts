@@ -5,6 +5,7 @@ import { identityOf } from "../model/principal.ts";
 import { openLedger } from "../client/ledger.ts";
 import { principalKind } from "../model/principal.ts";
 import { isPersonPolicy, LIMIT_OF_POLICY } from "../model/person-limits.ts";
+import { REMARK_HOOK } from "../model/hook-order.ts";
 import { count, duration, firstLine, harmless, moment, table } from "../terminal/text.ts";
 
 const MAX_CONTENT_LENGTH = 80;
@@ -54,8 +55,13 @@ function timelineOf(explanation: Explanation): Step[] {
 }
 
 function* stepsOf(explanation: Explanation): Generator<Step> {
-  const { items, turns } = explanation;
+  const { turns } = explanation;
+  const isRemark = ({ id }: Item): boolean =>
+    explanation.dispatches.some(({ hook, itemId }) => hook === REMARK_HOOK && itemId === id);
+  const remarks = explanation.items.filter(isRemark);
+  const items = explanation.items.filter((item) => !isRemark(item));
   yield* eventSteps(explanation);
+  for (const item of remarks) yield* endOfRemark(item);
   for (const item of items) yield queuedStep(item);
   for (const { runs } of turns) for (const run of runs) yield* runSteps(run);
   for (const item of items) yield* endOfItem(item);
@@ -118,16 +124,24 @@ function replyOf({ metadata }: NonNullable<Explanation["event"]>): string | unde
 
 /** Only the owner, members and sources are answered. */
 function whyNothing(
-  { channel, account, sender, principal }: NonNullable<Explanation["event"]>,
+  { channel, account, sender, principal, metadata }: NonNullable<Explanation["event"]>,
   hooks: readonly HookRun[],
 ): string {
   const isGuest = principalKind(principal) === "guest";
+  const refused = refusalIn(metadata);
+  if (refused !== undefined) return `not answered: ${refused}`;
   if (!isGuest && hooks.every(({ fired }) => !fired)) return "no hook fired";
   if (sender === null) return `its sender on ${channel} is unknown`;
   return (
     `${sender} on ${channel} is a guest; ` +
     `to answer such messages, run \`cortex people add <id> --identity ${identityOf({ channel, account: account ?? undefined, sender })}\``
   );
+}
+
+/** Why the settings of a channel kept a message from being answered. */
+function refusalIn(metadata: unknown): string | undefined {
+  const { admission } = (metadata ?? {}) as { admission?: { answered: boolean; reason: string } };
+  return admission?.answered === false ? admission.reason : undefined;
 }
 
 function* dispatchSteps(
@@ -137,7 +151,13 @@ function* dispatchSteps(
 ): Generator<Step> {
   for (const { hook, session, outcome, itemId, createdAt } of dispatches) {
     const item = items.find(({ id }) => id === itemId);
-    yield { at: createdAt, what: `hook ${hook} dispatched it to ${session}: ${inWords(outcome, item)}` };
+    yield {
+      at: createdAt,
+      what:
+        hook === REMARK_HOOK
+          ? `noted for the next turn of ${session}`
+          : `hook ${hook} dispatched it to ${session}: ${inWords(outcome, item)}`,
+    };
   }
   const exclusive = hooks.find((run) => run.exclusive && run.fired);
   if (exclusive === undefined) return;
@@ -202,6 +222,20 @@ function limitOf(policy: string | null): string {
     : "";
 }
 
+function dropInWords({ id, policy, formerTurnId }: Item): string {
+  if (policy === "withdrawn") return `message ${id} withdrawn: its sender deleted it`;
+  const told = formerTurnId === null ? "" : `; see turn ${formerTurnId}`;
+  return `message ${id} dropped by policy "${policy}"${limitOf(policy)}${told}`;
+}
+
+/** A remark is no message: it is told, or waits for that. */
+function* endOfRemark({ formerTurnId, settledAt }: Item): Generator<Step> {
+  yield {
+    at: settledAt,
+    what: formerTurnId === null ? "not told to a turn yet" : `told to turn ${formerTurnId}`,
+  };
+}
+
 function* endOfItem(item: Item): Generator<Step> {
   const { id, state, settledAt } = item;
   switch (state) {
@@ -214,12 +248,9 @@ function* endOfItem(item: Item): Generator<Step> {
     case "merged":
       yield { at: settledAt, what: `message ${id} joined the running turn ${item.turnId}` };
       break;
-    case "dropped": {
-      const told = item.formerTurnId === null ? "" : `; see turn ${item.formerTurnId}`;
-      const limit = limitOf(item.policy);
-      yield { at: settledAt, what: `message ${id} dropped by policy "${item.policy}"${limit}${told}` };
+    case "dropped":
+      yield { at: settledAt, what: dropInWords(item) };
       break;
-    }
     case "dead":
       if (item.caller !== null)
         yield {

@@ -18,6 +18,8 @@ import { reviseOptions } from "./edits.ts";
 import { boundGuestEvent, guestQuota, isByGuest } from "./guests.ts";
 import type { Intake } from "./intake.ts";
 import { offerPairing } from "./pairing.ts";
+import { refuseGuest } from "./presses.ts";
+import { deletedMessage, deletionOptions, reactionOptions } from "./remarks.ts";
 
 export interface AcceptedEvent {
   readonly event: EventId;
@@ -105,7 +107,9 @@ async function prepare({ event: given, attachments }: Given, intake: Intake): Pr
     refuseSecretName("channel", given.channel, store);
   }
   const id = store.events.keptId(given.id);
-  const principal = given.principal ?? (await principalOfEvent(given, store.people));
+  const sender = given.principal ?? (await principalOfEvent(given, store.people));
+  const deleted = await deletedMessage(given, sender, intake);
+  const principal = deleted?.principal ?? sender;
   const named = { ...given, id, principal };
   const config = intake.settings.config();
   const conversation = conversationOn(config, named);
@@ -113,15 +117,21 @@ async function prepare({ event: given, attachments }: Given, intake: Intake): Pr
     // Hooks are not asked: nothing is done for a guest but offering a code.
     const event = boundGuestEvent(named, config);
     if (conversation !== undefined) await offerPairing(named, conversation, intake);
-    return { event, options: { judge: false, ...guestQuota(event, config) } };
+    const notices = await refuseGuest(named, intake);
+    return { event, options: { judge: false, notices, ...guestQuota(event, config) } };
   }
   if ((await store.events.get(id)) !== undefined) return again(named);
   const grant = await grantFor(named, store.people);
   if (named.direction === "updated")
     return { event: labelled(named, grant), options: await reviseOptions(named, grant, intake) };
-  const admission = conversation !== undefined && isMessage(named) ? admit(named, conversation) : undefined;
+  const judge = intake.isJudged(named.direction, named.channel);
+  if (deleted !== undefined)
+    return { event: labelled(named, grant), options: { judge, ...(await deletionOptions(deleted, intake)) } };
+  const admission = conversation !== undefined && isSaid(named) ? admit(named, conversation) : undefined;
   if (admission?.answered === false)
     return { event: withMetadata(labelled(named, grant), { admission: { ...admission } }), options: {} };
+  if (isReaction(named))
+    return { event: labelled(named, grant), options: { judge, ...(await reactionOptions(named, intake)) } };
   const fetched = attachments === undefined ? named : { ...named, attachments: await attachments() };
   const filed = await withFiledAttachments(labelled(fetched, grant), intake);
   const taken = await takeChatEvent(filed, grant, intake);
@@ -129,8 +139,7 @@ async function prepare({ event: given, attachments }: Given, intake: Intake): Pr
     ...(admission === undefined ? {} : { admission: { ...admission } }),
     ...present({ reply: taken?.reply }),
   });
-  const judge = taken === undefined && intake.isJudged(event.direction, event.channel);
-  return { event, options: { judge } };
+  return { event, options: { judge: taken === undefined && judge, ...taken?.options } };
 }
 
 /** What came before has been done: only a difference is noted. */
@@ -146,8 +155,13 @@ function labelled<Event extends NewEvent>(event: Event, grant: Grant): Event {
   return { ...event, label: joinLabels(event.label ?? NO_LABEL, { ...NO_LABEL, denied }) };
 }
 
-function isMessage({ direction, contentType = "text" }: NewEvent): boolean {
-  return direction === "received" && contentType === "text";
+function isSaid(event: NewEvent): boolean {
+  const { direction, contentType = "text" } = event;
+  return (direction === "received" && ["text", "button"].includes(contentType)) || isReaction(event);
+}
+
+function isReaction({ direction, contentType }: NewEvent): boolean {
+  return direction === "observed" && contentType === "reaction";
 }
 
 function withMetadata<Event extends NewEvent>(event: Event, more: { readonly [name: string]: Json }): Event {

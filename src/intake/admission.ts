@@ -12,18 +12,18 @@ export interface Admission {
   readonly reason: string;
 }
 
-type Said = Pick<NewEvent, "sender" | "place" | "placeKind" | "mentionsMe" | "metadata">;
+type Said = Pick<NewEvent, "sender" | "place" | "placeKind" | "mentionsMe" | "metadata" | "contentType">;
 
 /** Of a message of somebody who may talk. */
 export function admit(
-  { sender, place, placeKind = "dm", mentionsMe, metadata }: Said,
+  { sender, place, placeKind = "dm", mentionsMe, metadata, contentType }: Said,
   { allow, groups }: Conversation,
 ): Admission {
   const isBot = isJsonObject(metadata) && metadata["is_bot"] === true;
   const isListed = [sender, place].some((id) => id !== undefined && allow.includes(id));
   if (allow.length > 0 && !isListed) return refused("not in `allow`");
   // Two bots that answer each other would never end. One that is named is meant.
-  if (isBot && !isListed) return refused("sent by a bot");
+  if (isBot && (sender === undefined || !allow.includes(sender))) return refused("sent by a bot");
   if (placeKind === "dm") return { answered: true, reason: "a direct message" };
   switch (groups) {
     case "off":
@@ -31,8 +31,15 @@ export function admit(
     case "all":
       return { answered: true, reason: "all messages in groups" };
     case "mention":
-      return mentionsMe === true ? { answered: true, reason: "addressed" } : refused("not addressed");
+      return mentionsMe === true || isMeant(contentType)
+        ? { answered: true, reason: "addressed" }
+        : refused("not addressed");
   }
+}
+
+/** Whoever presses a button or reacts means the agent whose message it is. */
+function isMeant(contentType = "text"): boolean {
+  return contentType === "button" || contentType === "reaction";
 }
 
 function refused(reason: string): Admission {

@@ -29,11 +29,13 @@ export function answererFor(caller: Caller): Answerer {
 type Decision =
   | ({ readonly kind: "approve" } & Seen)
   | ({ readonly kind: "deny"; readonly reason?: string | undefined } & Seen)
-  | { readonly kind: "answer"; readonly text: string; readonly event?: EventId };
+  | { readonly kind: "answer"; readonly text: string; readonly event?: EventId | undefined };
 
 interface Seen {
   /** Of the request that the person has seen. */
   readonly digest?: string | undefined;
+  /** By which it came. The same one again decides nothing again. */
+  readonly event?: EventId | undefined;
 }
 
 /** What is said to an agent beside a no, or as the answer to its question. */
@@ -61,7 +63,8 @@ export async function decide(
   if (digest !== callHash) throw changed(approval, digest);
   const session = await store.sessions.get(approval.session);
   const labels = labelNames(readTrust(session?.settings ?? {}));
-  const isAgain = kind === "approve" && answer?.kind === "approve" && answer.by === name;
+  const isAgain =
+    kind === "approve" && answer?.kind === "approve" && answer.by === name && answer.event === decision.event;
   const given = isAgain ? answer : { ...answerOf(decision, by), ...(kind === "approve" ? { labels } : {}) };
   return store.approvals.answer(approval.id, given);
 }
@@ -86,22 +89,16 @@ export async function onlyOpen(
 }
 
 function answerOf(decision: Decision, by: Pick<ApprovalAnswer, "by" | "token">): ApprovalAnswer {
+  const event = present({ event: decision.event });
   switch (decision.kind) {
     case "approve":
-      return { kind: "approve", ...by };
+      return { kind: "approve", ...by, ...event };
     case "deny": {
       const { reason } = decision;
-      return { kind: "deny", ...by, ...(reason === undefined ? {} : { reason: bounded(reason) }) };
+      return { kind: "deny", ...by, ...(reason === undefined ? {} : { reason: bounded(reason) }), ...event };
     }
-    case "answer": {
-      const { event } = decision;
-      return {
-        kind: "answer",
-        ...by,
-        text: bounded(decision.text),
-        ...(event === undefined ? {} : { event }),
-      };
-    }
+    case "answer":
+      return { kind: "answer", ...by, text: bounded(decision.text), ...event };
   }
 }
 

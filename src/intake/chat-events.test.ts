@@ -107,6 +107,14 @@ test.each([
   expect(await cortex.store.approvals.get(question.id)).toMatchObject({ state, answer: { by: "owner" } });
 });
 
+test("a program with a token decides nothing in the owner's name", async () => {
+  await using cortex = await open();
+  const question = await askedOfAda(cortex);
+  await write(cortex, { ...OLGA, token: "bridge" }, `/deny ${question.id}`);
+  expect(await repliesIn(cortex)).toContainEqual(expect.stringContaining("bridge"));
+  expect(await cortex.store.approvals.get(question.id)).toMatchObject({ state: "open" });
+});
+
 test("a command under an event id that was used before does nothing", async () => {
   await using cortex = await open();
   const question = await askedOfAda(cortex);
@@ -121,8 +129,8 @@ test("commands over a person's rate do nothing and get no reply", async () => {
   for (let time = 1; time <= 5; time++) await write(cortex, BOB, "/help");
   for (let time = 1; time <= 5; time++) await write(cortex, OLGA, "/help");
   const replies = await repliesIn(cortex);
-  expect(replies.filter((text) => text?.startsWith("You may use"))).toHaveLength(2);
-  expect(replies.filter((text) => text?.startsWith("Here, you can use"))).toHaveLength(5);
+  expect(replies.filter((text) => text?.startsWith("/answer"))).toHaveLength(2);
+  expect(replies.filter((text) => text?.startsWith("/queue"))).toHaveLength(5);
   expect(await cortex.store.counts()).toMatchObject({ turns: 0, queued: 0 });
 });
 
@@ -148,7 +156,7 @@ test("a paired sender sees the state of their own session, and what they may use
   await write(cortex, {}, "/help");
   await write(cortex, {}, "/status");
   expect((await repliesIn(cortex)).toSorted()).toEqual([
-    "You may use /status, /answer [<id>] <text> and /help.",
+    "/answer [<id>] <text>\n/status\n/help\n!cancel [id]: stop what you have started",
     expect.stringMatching(/telegram.* has no messages yet\./),
   ]);
 });

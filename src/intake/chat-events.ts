@@ -1,54 +1,61 @@
 /**
  * What people on a platform write to Cortex itself: a reply to what it asked them, or a command. Neither is for an agent,
- * and so no hook is asked about it.
- *
- * They are members, and get by a command what they have anyway: they see the state of their own session and answer
- * what their own work asks. The owner, with an identity on the platform, answers or denies any question that the place was
- * told. Everything else is for the owner at doors of their own.
+ * and so no hook is asked about it. `chat-rights.ts` says who may use which command where.
  */
-import assert from "node:assert/strict";
-
+import { DIRECT_HOOK } from "../model/hook-order.ts";
 import { MINUTE_MS } from "../model/durations.ts";
 import { CortexError } from "../model/errors.ts";
-import type { DeliveryId } from "../model/ids.ts";
 import { present } from "../model/present.ts";
-import { isAtOwnDoor, isOwner, personIdOf, type Principal } from "../model/principal.ts";
-import { createUlidSource, deriveUlid } from "../model/ulid.ts";
+import { isAtOwnDoor, isOwner, personIdOf } from "../model/principal.ts";
 import type { Grant } from "../personas/authority.ts";
-import { resolveRoute } from "../routing/resolve.ts";
-import { sessionOfEvent } from "../routing/session-of-event.ts";
-import type { Approval, DeliveryTarget, NewEvent } from "../store/store.ts";
-import type { Answerer } from "./approvals.ts";
+import { sessionTarget } from "../routing/resolve.ts";
+import { routeOfEvent } from "../routing/route-of-event.ts";
+import type { AcceptOptions, DeliveryTarget, Move, NewEvent } from "../store/store.ts";
+import { callerOf, helpFor, isMember, requireUse, setting } from "./chat-rights.ts";
+import { answerIn, decideHere, mayAnswer } from "./decide-here.ts";
+import { dispatchTo } from "./dispatch-to.ts";
 import type { Intake } from "./intake.ts";
-import { answerQuestion, isAskedOf, questionOf } from "./requests-in-places.ts";
+import { takePress } from "./presses.ts";
+import { questionOf } from "./requests-in-places.ts";
 import { parseTyped, type Typed } from "./say.ts";
-import { decideTyped, describeStatus } from "./session-commands.ts";
+import { carryOut } from "./session-commands.ts";
+import { startOver } from "./start-over.ts";
+import { stopTurn } from "./stop-turn.ts";
+import { type ChatEvent, replyIn, type Taken } from "./taken.ts";
 
-type ChatEvent = NewEvent & { readonly principal: Principal };
+const NOTHING_DONE: Taken = { options: {} };
 
-/** Undefined: it is a message like any other. Without a reply, nothing was done: its person writes too often. */
+/** Undefined: it is a message like any other. */
 export async function takeChatEvent(
   event: ChatEvent,
-  { authority }: Grant,
+  grant: Grant,
   intake: Intake,
-): Promise<{ readonly reply?: string } | undefined> {
-  const { content, place, channel, account, topic, replyTo } = event;
-  if (event.direction !== "received" || place === undefined || content === null) return undefined;
+): Promise<Taken | undefined> {
+  const { content, replyTo, contentType = "text" } = event;
+  const target = placeOf(event);
+  if (event.direction !== "received" || target === undefined || content === null) return undefined;
+  const { authority } = grant;
   if (authority !== "paired" && (authority !== "owner" || isAtOwnDoor(event))) return undefined;
-  const target: DeliveryTarget = present({ channel, place, account, topic });
+  if (contentType === "button") {
+    const press = takePress(event, target, intake);
+    return press && ((await mayWrite(event, intake)) ? press() : NOTHING_DONE);
+  }
   if (replyTo !== undefined) {
     const question = await questionOf({ place: target, replyTo, event: event.id }, intake.store);
-    if (question !== undefined && (await mayAnswer(question, event, intake)))
-      return (await mayWrite(event, intake)) ? { reply: await answer(question, content, event, intake) } : {};
+    if (question !== undefined && (await mayAnswer(question, event, intake))) {
+      if (!(await mayWrite(event, intake))) return NOTHING_DONE;
+      return { reply: await answerIn(question, content, event, intake), options: {} };
+    }
   }
   const command = commandIn(content, intake);
   if (command === undefined) return undefined;
-  if (!(await mayWrite(event, intake))) return {};
-  const reply = await replyToCommand(command, event, target, intake);
-  // The same for the same event, so that it is sent once.
-  const id = deriveUlid(createUlidSource(() => event.atMs)(), `${event.id}/reply`) as DeliveryId;
-  await intake.store.outbox.notify({ id, target, content: reply });
-  return { reply };
+  if (!(await mayWrite(event, intake))) return NOTHING_DONE;
+  const { reply, ...options } = await replyToCommand(command, { event, target, grant }, intake);
+  return { reply, options: { ...options, notices: [replyIn(target, reply, event)] } };
+}
+
+function placeOf({ channel, account, place, topic }: NewEvent): DeliveryTarget | undefined {
+  return place === undefined ? undefined : present({ channel, account, place, topic });
 }
 
 /** Commands count like messages. */
@@ -72,92 +79,85 @@ function commandIn(content: string, intake: Intake): (() => Typed) | undefined {
   }
 }
 
-async function replyToCommand(
-  command: () => Typed,
-  event: ChatEvent,
-  target: DeliveryTarget,
-  intake: Intake,
-): Promise<string> {
+/** A command, who typed it, and where. */
+interface TypedIn {
+  readonly event: ChatEvent;
+  readonly target: DeliveryTarget;
+  readonly grant: Grant;
+}
+
+interface Done extends Pick<AcceptOptions, "moves" | "dispatch"> {
+  readonly reply: string;
+}
+
+async function replyToCommand(command: () => Typed, typedIn: TypedIn, intake: Intake): Promise<Done> {
   try {
-    return await carryOut(command(), event, target, intake);
+    const typed = command();
+    const done = await carryOutIn(typed, typedIn, intake);
+    return typed.message === undefined
+      ? done
+      : { ...done, ...(await sendBelow(typed.message, done, typedIn, intake)) };
   } catch (error) {
     if (!(error instanceof CortexError) || error.transient) throw error;
-    return `${error.message}. ${error.hint}`;
+    return { reply: `${error.message}. ${error.hint}` };
   }
 }
 
-async function carryOut(
-  typed: Typed,
-  event: ChatEvent,
-  target: DeliveryTarget,
+/** The lines below a command are a message, for which the command counts already. */
+async function sendBelow(
+  message: string,
+  { moves }: { readonly moves?: Move },
+  { event, grant }: TypedIn,
   intake: Intake,
-): Promise<string> {
-  const byOwner = isOwner(event.principal);
-  if (typed.kind === "session") {
-    const { command } = typed;
-    if (command.kind === "help") return byOwner ? HELP_FOR_OWNER : HELP;
-    if (command.kind === "status") return statusOf(event, intake);
-    if (command.kind === "answer") {
-      const question = await openQuestion(command.id, event, target, intake);
-      return answer(question, command.text, event, intake);
-    }
-    if (command.kind === "deny" && byOwner) {
-      const question = await openQuestion(command.id, event, target, intake);
-      return decideTyped({ ...command, id: question.id }, answererOf(event), intake);
+): Promise<Pick<AcceptOptions, "dispatch">> {
+  if (grant.authority === "guest") return {};
+  const config = intake.settings.config();
+  const { target: current } = await routeOfEvent(event, { ...intake, config });
+  const target =
+    moves === undefined ? current : await sessionTarget(moves.to, { ...intake, config }, current.persona);
+  return { dispatch: await dispatchTo(target, { event, grant, hook: DIRECT_HOOK, message }, intake) };
+}
+
+async function carryOutIn(typed: Typed, { event, target }: TypedIn, intake: Intake): Promise<Done> {
+  const where = setting(event);
+  requireUse(typed, where, intake);
+  const config = intake.settings.config();
+  const route = await routeOfEvent(event, { ...intake, config });
+  const { session } = route.target;
+  if (typed.kind === "feature") {
+    const reply = await typed.command.run({
+      session,
+      event: event.id,
+      caller: callerOf(event),
+      delivery: { ...target },
+      ...(isMember(where) ? { member: event.principal } : {}),
+      ...present({ audience: where.audience }),
+      stopTurn: () => stopTurn(session, event, intake),
+    });
+    return { reply };
+  }
+  const { command } = typed;
+  switch (command.kind) {
+    case "help":
+      return { reply: helpFor(where, intake) };
+    case "new":
+    case "fork":
+      return startOver(command, { event, route, where }, intake);
+    case "approve":
+    case "deny":
+    case "answer":
+      return { reply: await decideHere(command, { event, target, session, where }, intake) };
+    case "show-queue":
+    case "set-queue":
+    case "reset-queue":
+    case "show-profile":
+    case "set-profile":
+    case "reset-profile":
+    case "status": {
+      const { channel, account } = event;
+      const place = { target: route.target, channel, account };
+      const answerer = { name: event.principal, isOwner: isOwner(event.principal) };
+      return { reply: (await carryOut(command, place, { intake, answerer, event: event.id })).reply };
     }
   }
-  throw byOwner
-    ? new CortexError("approval_forbidden", "This command needs your token", { hint: HELP_FOR_OWNER })
-    : new CortexError("approval_forbidden", "Only the owner may use this command", { hint: HELP });
-}
-
-/** What the session of an event does. */
-async function statusOf(event: ChatEvent, intake: Intake): Promise<string> {
-  const { store, settings, mintId } = intake;
-  const config = settings.config();
-  const session = sessionOfEvent(event, config);
-  const target = await resolveRoute({ session }, { store, config, mintId });
-  assert(target.kind === "session");
-  return describeStatus({ target, channel: event.channel }, intake);
-}
-
-const HELP = "You may use /status, /answer [<id>] <text> and /help.";
-const HELP_FOR_OWNER = "Here, you can use /status, /answer [<id>] <text>, /deny [<id>] [<reason>] and /help.";
-
-/** The owner may answer whatever is asked; others, what their own work asks. */
-async function mayAnswer(
-  question: Approval,
-  { principal }: ChatEvent,
-  { store }: Pick<Intake, "store">,
-): Promise<boolean> {
-  return isOwner(principal) || isAskedOf(question, { principal }, store);
-}
-
-function answererOf({ principal }: ChatEvent): Answerer {
-  return { name: principal, isOwner: isOwner(principal), isAsked: true };
-}
-
-async function openQuestion(
-  id: string | undefined,
-  event: ChatEvent,
-  target: DeliveryTarget,
-  intake: Intake,
-): Promise<Approval> {
-  const open: Approval[] = [];
-  for (const request of await intake.store.approvals.openIn(target)) {
-    const isMeant = request.kind === "question" && (id === undefined || request.id === id);
-    if (isMeant && (await mayAnswer(request, event, intake))) open.push(request);
-  }
-  if (open.length === 1) return open[0]!;
-  throw open.length === 0
-    ? new CortexError("approval_unknown", "No question is pending here", {
-        hint: "Send your text as a normal message.",
-      })
-    : new CortexError("request_invalid", `${open.length} questions are pending here`, {
-        hint: `Give the id of one: ${open.map((request) => request.id).join(", ")}, or reply to its message.`,
-      });
-}
-
-function answer(question: Approval, content: string, event: ChatEvent, { store }: Intake): Promise<string> {
-  return answerQuestion(question, { content, event: event.id }, answererOf(event), store);
 }

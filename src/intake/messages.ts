@@ -1,4 +1,5 @@
 /** How a message of the owner gets in: event, dispatch, queue item and, where the session is idle, its run, in one commit. */
+import { conversationOn } from "../config/channel-accounts.ts";
 import type { Config } from "../config/config.ts";
 import { parseDelivery } from "../delivery/address.ts";
 import { toMessageEvent } from "../events/incoming.ts";
@@ -67,11 +68,15 @@ export async function sendMessage(message: NewMessage, intake: Intake, below?: B
     item: mintId() as ItemId,
     hook: DIRECT_HOOK,
     target,
-    ...(await queueing({ mode: message.mode, channel: channelOf(message), sender: "person" }, target, {
-      store,
-      config,
-      clock: intake.clock,
-    })),
+    ...(await queueing(
+      { mode: message.mode, source: { channel: channelOf(message) }, sender: "person" },
+      target,
+      {
+        store,
+        config,
+        clock: intake.clock,
+      },
+    )),
     ...(below === undefined ? {} : { message: below.content }),
     ...(message.profile === undefined ? {} : { profile: message.profile }),
     ...(message.delivery === undefined ? {} : { delivery: message.delivery }),
@@ -140,16 +145,22 @@ export async function repeated(event: NewEvent, store: Store): Promise<Sent> {
   return { event: event.id, dispatch: id, item, session, ...(await droppedBy(item, store)) };
 }
 
+interface QueueingWishes extends Pick<QueueWishes, "mode" | "sender"> {
+  /** Where the message came from. */
+  readonly source: { readonly channel: string; readonly account?: string | undefined };
+}
+
 /** How a message meets a session that is busy. */
 export async function queueing(
-  { mode: wished, channel, sender }: Pick<QueueWishes, "mode" | "channel" | "sender">,
+  { mode: wished, source, sender }: QueueingWishes,
   target: DispatchTarget,
   { store, config, clock }: Pick<Intake, "store" | "clock"> & { readonly config: Config },
 ): Promise<Pick<NewDispatch, "mode" | "dueMs" | "cap" | "drains">> {
   const { settings } = resolveQueue({
     mode: wished,
     session: await sessionSettings(target, store),
-    channel,
+    channel: source.channel,
+    accountMode: conversationOn(config, source)?.queueMode,
     agent: target.kind === "session" ? target.agent : undefined,
     sender,
     config,

@@ -1,12 +1,12 @@
 import type { Config } from "../config/config.ts";
 import { deliveriesOf } from "../delivery/address.ts";
 import { dayStart } from "../model/day.ts";
-import { personIdOf } from "../model/principal.ts";
-import type { NewDispatch, StoredEvent } from "../store/store.ts";
+import { personIdOf, type Principal } from "../model/principal.ts";
+import type { NewDispatch, NewEvent } from "../store/store.ts";
 
 /** What the sender of an event may use. Nothing is said of the owner, and of programs. */
 export function quotaFor(
-  event: StoredEvent,
+  event: NewEvent & { readonly principal: Principal },
   {
     config,
     nowMs,

@@ -125,7 +125,7 @@ async function replyTo(
   const { session } = target;
   if (typed.kind === "feature") {
     const { caller, profile, delivery } = message;
-    return { reply: await typed.command({ session, event, caller, profile, delivery }), session };
+    return { reply: await typed.command.run({ session, event, caller, profile, delivery }), session };
   }
   const place = { target, channel: channelOf(message) };
   return carryOut(typed.command, place, { intake, answerer: answererOf(message), event });

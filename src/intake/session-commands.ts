@@ -1,6 +1,7 @@
 /** What each command does, and what it replies. */
 import { createHash } from "node:crypto";
 
+import { conversationOn } from "../config/channel-accounts.ts";
 import { CortexError } from "../model/errors.ts";
 import type { EventId, TurnId } from "../model/ids.ts";
 import { reveal } from "../model/reveal.ts";
@@ -24,10 +25,11 @@ interface Typing {
   readonly event: EventId;
 }
 
-interface Place {
+export interface Place {
   readonly target: Extract<DispatchTarget, { kind: "session" }>;
   /** Through which the command came. */
   readonly channel: string;
+  readonly account?: string | undefined;
 }
 
 export interface Replied {
@@ -82,7 +84,7 @@ async function replyTo(
   }
 }
 
-type Deciding = Extract<SessionCommand, { kind: "approve" | "deny" | "answer" }>;
+export type Deciding = Extract<SessionCommand, { kind: "approve" | "deny" | "answer" }>;
 
 async function decideIn(
   command: Deciding,
@@ -95,7 +97,7 @@ async function decideIn(
 }
 
 export async function decideTyped(
-  command: Deciding & { readonly id: string },
+  command: Deciding & { readonly id: string; readonly event?: EventId },
   answerer: Answerer,
   { store }: Pick<Intake, "store">,
 ): Promise<string> {
@@ -120,7 +122,7 @@ async function forkAt(
 }
 
 /** A number counts back from the last turn of the session, as the list of turns has them. */
-async function turnNamed(named = "1", head: TurnId | undefined, store: Store): Promise<TurnId> {
+export async function turnNamed(named = "1", head: TurnId | undefined, store: Store): Promise<TurnId> {
   if (!/^\d{1,3}$/.test(named)) return (isUlid(named.toUpperCase()) ? named.toUpperCase() : named) as TurnId;
   const place = Number(named);
   const turns = head === undefined || place === 0 ? [] : await store.turns.thread(head, { limit: place });
@@ -146,7 +148,7 @@ const help = (chats: readonly ChatCommands[]): string =>
   ].join("\n");
 
 async function describeQueue(
-  { target, channel }: Place,
+  { target, channel, account }: Place,
   { store, settings: configured }: Intake,
 ): Promise<string> {
   const stored = await store.sessions.get(target.session);
@@ -154,6 +156,7 @@ async function describeQueue(
     mode: undefined,
     session: stored?.settings,
     channel,
+    accountMode: conversationOn(configured.config(), { channel, account })?.queueMode,
     agent: target.agent,
     sender: "person",
     config: configured.config(),
@@ -173,6 +176,7 @@ async function describeQueue(
 const ORIGIN: Readonly<Record<QueueSource, (channel: string, agent: string) => string>> = {
   message: () => "this message",
   session: () => "this session",
+  account: (channel) => `channels.${channel}`,
   channel: (channel) => `broker.queue.byChannel.${channel}`,
   agent: (_, agent) => `agents.${agent}.queueMode`,
   config: () => "broker.queue",
@@ -199,7 +203,7 @@ async function startAfresh({ target: { session } }: Place, { store }: Intake): P
   ].join("\n");
 }
 
-export async function describeStatus(place: Place, intake: Intake): Promise<string> {
+async function describeStatus(place: Place, intake: Intake): Promise<string> {
   const session = await intake.store.sessions.get(place.target.session);
   const profile = await describeProfile(place, intake);
   return `${describeSession(place.target.session, session)}\n${profile}`;

@@ -2,7 +2,10 @@
 export interface Extras {
   /** Shown below the last message of the text. Pressing one comes back as an event with its data. */
   readonly buttons?: readonly Button[];
-  /** The platform's id of the message that the first part of the text replaces, instead of being a new one. */
+  /**
+   * The message that the first part of the text replaces, instead of being a new one: by the platform's id, or by the id of
+   * the delivery that it was the last of. If it never arrived, or the channel cannot edit, the text is a new message.
+   */
   readonly edits?: string;
   /** A framed block below the text. */
   readonly embed?: Embed;

@@ -52,6 +52,19 @@ export const USAGE = {
 
 type Word = keyof typeof USAGE;
 
+/** As platforms list them. */
+export const MENU: readonly { readonly word: Word; readonly about: string }[] = [
+  { word: "status", about: "What this conversation is doing" },
+  { word: "new", about: "Start a new conversation" },
+  { word: "fork", about: "Continue from an earlier answer" },
+  { word: "approve", about: "Approve the pending request" },
+  { word: "deny", about: "Deny the pending request" },
+  { word: "answer", about: "Answer the pending question" },
+  { word: "queue", about: "How messages wait while the agent works" },
+  { word: "profile", about: "Which model answers" },
+  { word: "help", about: "List the commands that you can use" },
+];
+
 /** Undefined: the message is none. Throws a CortexError where it is one that cannot be understood. */
 export function parseCommand(content: string): TypedCommand | undefined {
   const [, line = "", rest = ""] = /^([^\r\n]*)(?:\r\n|\r|\n)?([^]*)$/.exec(content) ?? [];

@@ -1,10 +1,10 @@
 /**
- * How a message is queued: each setting is the message's own, else the session's, the channel's, the agent's,
- * the configuration's. So a session that only says `cap` keeps the mode of its channel.
+ * How a message is queued: each setting is the message's own, else the session's, the account's on its channel, the
+ * channel's, the agent's, the configuration's. So a session that only says `cap` keeps the mode of its channel.
  */
 import type { AgentConfig, Config } from "../config/config.ts";
 import type { AgentId } from "../model/ids.ts";
-import { parseQueueMode, QUEUE_MODES } from "../model/queue-mode.ts";
+import { parseQueueMode, QUEUE_MODES, type QueueMode } from "../model/queue-mode.ts";
 import {
   DROP_POLICIES,
   INTERRUPT_POLICIES,
@@ -18,13 +18,15 @@ import type { Settings } from "../store/store.ts";
 type SenderKind = "person" | "agent";
 
 /** Who has decided on a setting. */
-export type QueueSource = "message" | "session" | "channel" | "agent" | "config";
+export type QueueSource = "message" | "session" | "account" | "channel" | "agent" | "config";
 
 export interface QueueWishes {
   /** The mode that the message names. */
   readonly mode: string | undefined;
   readonly session: Settings | undefined;
   readonly channel: string;
+  /** The mode of the channel's account, for the messages of people. */
+  readonly accountMode?: QueueMode | undefined;
   readonly agent: AgentId | undefined;
   readonly sender: SenderKind;
   readonly config: {
@@ -38,12 +40,21 @@ export interface ResolvedQueue {
   readonly sources: Readonly<Record<keyof QueueSettings, QueueSource>>;
 }
 
-export function resolveQueue({ mode, session, channel, agent, sender, config }: QueueWishes): ResolvedQueue {
+export function resolveQueue({
+  mode,
+  session,
+  channel,
+  accountMode,
+  agent,
+  sender,
+  config,
+}: QueueWishes): ResolvedQueue {
   const { agentMode, byChannel, ...configured } = config.broker.queue;
   const queueMode = agent === undefined ? undefined : config.agents[agent]?.queueMode;
   const layers: readonly [QueueSource, Partial<QueueSettings>][] = [
     ["message", mode === undefined ? {} : { mode: parseQueueMode(mode) }],
     ["session", readSession(session)],
+    ["account", accountMode === undefined || sender !== "person" ? {} : { mode: accountMode }],
     ["channel", Object.hasOwn(byChannel, channel) ? byChannel[channel]! : {}],
     ["agent", queueMode === undefined ? {} : { mode: queueMode }],
     ["config", sender === "person" ? configured : { ...configured, mode: agentMode }],

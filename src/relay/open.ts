@@ -12,7 +12,7 @@ import type { OpenRelays } from "./open-relays.ts";
 import { SHORTEST_KEPT_MS } from "./engine/retention.ts";
 import { THREADS_FILE } from "./record/threads-file.ts";
 import { SessionScriptsOnFile } from "./scripts/session-scripts-on-file.ts";
-import { parseRelayCommand, RELAY_USAGE } from "./surface/chat-command-syntax.ts";
+import { accessTo, parseRelayCommand, RELAY_USAGE, SHARED_USAGE } from "./surface/chat-command-syntax.ts";
 import { templateFile, templateFolders, TEMPLATES_DEBOUNCE_MS } from "./templates/folders.ts";
 
 /**
@@ -46,15 +46,21 @@ export function openRelay(ports: Ports): OpenFeature {
     api: { relays: api },
     chat: {
       usage: RELAY_USAGE.split("\n"),
+      usageFor: SHARED_USAGE,
+      menu: [
+        { word: "cancel", about: "Stop what is running here" },
+        { word: "thread", about: "Show or start a relay" },
+      ],
       parse(text) {
         const command = parseRelayCommand(text);
-        return (
-          command &&
-          (async (origin) => {
+        if (command === undefined) return undefined;
+        return {
+          access: accessTo(command),
+          async run(origin) {
             const { carryOutRelay } = await import("./surface/chat-commands.ts");
             return carryOutRelay(command, origin, { relays: api, store, clock });
-          })
-        );
+          },
+        };
       },
     },
     async recover() {

@@ -12,7 +12,7 @@ import { parseRoute, type RouteWish } from "../model/target.ts";
 import { refuseSecretName } from "../store/kept-id.ts";
 import type { DispatchTarget, Store } from "../store/store.ts";
 
-interface RoutingPorts {
+export interface RoutingPorts {
   readonly store: Pick<Store, "sessions" | "holdsSecret">;
   readonly config: Config;
   readonly mintId: () => string;
@@ -40,14 +40,20 @@ export function forkLabel(id: string): SessionKey {
   return normalizeSessionKey(`fork-${id}`);
 }
 
-/** A session that exists keeps its agent and persona; a new one gets them from its key. */
-async function sessionTarget(session: SessionKey, { store, config }: RoutingPorts): Promise<DispatchTarget> {
+export type SessionTarget = Extract<DispatchTarget, { kind: "session" }>;
+
+/** A session that exists keeps its agent and persona; a new one gets them from its key, or the persona that is wished. */
+export async function sessionTarget(
+  session: SessionKey,
+  { store, config }: Pick<RoutingPorts, "store" | "config">,
+  persona?: PersonaId,
+): Promise<SessionTarget> {
   const stored = await store.sessions.get(session);
   if (stored !== undefined) return { kind: "session", session, agent: stored.agent, persona: stored.persona };
   refuseSecretName("session", session, store);
   const agent = agentOf(session);
   if (!Object.hasOwn(config.agents, agent)) throw agentUnknown(agent, config);
-  return { kind: "session", session, agent, persona: config.agents[agent]!.persona };
+  return { kind: "session", session, agent, persona: persona ?? config.agents[agent]!.persona };
 }
 
 /** Short labels and sessions of relays belong to `main`. */

@@ -14,7 +14,7 @@ function sessions(dmScope: DmScope) {
   return (fields: Fields, principal = "person:ada"): string => {
     const { place: _, ...message } = event("a", { channel: "telegram", sender: "42" });
     const said = { ...message, receivedAtMs: 0, differing: 0, ...fields, principal } as StoredEvent;
-    return sessionOfEvent(said, { dmScope, channels: { telegram: undefined } as never });
+    return sessionOfEvent(said, { dmScope, channels: { telegram: undefined } as never, agents: {} });
   };
 }
 

@@ -1,4 +1,4 @@
-import { conversationOn } from "../config/channel-accounts.ts";
+import { type Conversation, conversationOn } from "../config/channel-accounts.ts";
 import type { Config } from "../config/config.ts";
 import { CortexError } from "../model/errors.ts";
 import { isByAgent, placeKindOf } from "../model/event.ts";
@@ -16,11 +16,12 @@ import type { NewEvent } from "../store/store.ts";
  */
 export function sessionOfEvent(
   event: NewEvent & { readonly principal: Principal },
-  config: Pick<Config, "dmScope" | "channels">,
+  config: Pick<Config, "dmScope" | "channels" | "agents">,
 ): SessionKey {
   const { id, channel, account, place, topic, sender, principal } = event;
-  const { agent: answers, dmScope: scope = config.dmScope } = conversationOn(config, event) ?? {};
-  const agent = (answers ?? DEFAULT_AGENT) as AgentId;
+  const conversation = conversationOn(config, event);
+  const { dmScope: scope = config.dmScope } = conversation ?? {};
+  const agent = conversation === undefined ? DEFAULT_AGENT : agentOn(conversation, config);
   const kind = placeKindOf(event) ?? (place === undefined || place === sender ? "dm" : "group");
   const at = present({ agent, channel, account, topic });
   if (kind !== "dm") {
@@ -33,6 +34,13 @@ export function sessionOfEvent(
   if (person === OWNER_ID && (isAtOwnDoor(event) || isByAgent(event))) return MAIN_SESSION;
   // What agents cause for a person has no place of theirs, and is with the person all the same.
   return dmSessionKey({ ...at, peer, person, scope: isByAgent(event) ? "per-peer" : scope });
+}
+
+/** Who answers on an account: the agent that it names, or the first one with its persona. */
+function agentOn({ agent, persona }: Conversation, { agents }: Pick<Config, "agents">): AgentId {
+  if (agent !== undefined) return agent as AgentId;
+  const withPersona = Object.entries(agents).find(([, candidate]) => candidate.persona === persona)?.[0];
+  return (withPersona ?? DEFAULT_AGENT) as AgentId;
 }
 
 function mainOf(agent: AgentId): SessionKey {

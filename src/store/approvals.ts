@@ -31,7 +31,8 @@ export interface ApprovalReads {
 
 export interface ApprovalStore extends ApprovalReads {
   /**
-   * Answers an open request and makes its run ready. `approval_unknown`; `approval_expired` if it is too late;
+   * Answers an open request and makes its run ready. A message with buttons that announced it is edited to show the answer
+   * without them; so it is when the request expires or becomes void. `approval_unknown`; `approval_expired` if it is too late;
    * `state_conflict` if it was answered before, its run is over, a question is approved or an approval is answered
    * with text. Both kinds can be denied. Repeating the same answer is no error.
    */
@@ -85,7 +86,7 @@ export interface Approval extends Omit<NewApproval, "notice" | "replaces"> {
   readonly answeredAtMs: number | undefined;
 }
 
-/** `token`: the name of the scoped token by which it came. */
+/** `token`: the name of the scoped token by which it came; `event`: the message or the press by which it came, if known. */
 export type ApprovalAnswer =
   /** With the labels of the session at that time. */
   | {
@@ -93,9 +94,15 @@ export type ApprovalAnswer =
       readonly by: string;
       readonly token?: string;
       readonly labels?: readonly string[];
+      readonly event?: EventId;
     }
-  | { readonly kind: "deny"; readonly by: string; readonly token?: string; readonly reason?: string }
-  /** With the event that carried the answer, if known. */
+  | {
+      readonly kind: "deny";
+      readonly by: string;
+      readonly token?: string;
+      readonly reason?: string;
+      readonly event?: EventId;
+    }
   | {
       readonly kind: "answer";
       readonly by: string;

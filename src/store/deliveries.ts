@@ -6,6 +6,8 @@ import type { Filled, ListOptions, Listed } from "./list.ts";
 export interface OutboxReads {
   get(id: DeliveryId): Promise<StoredDelivery | undefined>;
   list(options?: ListOptions & { state?: DeliveryState }): Promise<Listed<StoredDelivery>>;
+  /** The delivery that a message in this place is part of, by the platform's id of it, whatever its topic. */
+  findSent(place: DeliveryTarget, platformId: string): Promise<StoredDelivery | undefined>;
   /** The deliveries of a turn, oldest first: its answer, or a notice that it failed. */
   ofTurn(turn: TurnId): Promise<StoredDelivery[]>;
   /** How many are unsettled or dead, by account. Accounts without any are left out. */

@@ -47,6 +47,11 @@ export interface NewDispatch {
   readonly permissions?: Json;
   readonly profile?: string;
   readonly delivery?: Json;
+  /**
+   * It is no message: the next turn of the session is told of it in one line, as of a message that was dropped. At most
+   * MAX_REMARKS wait for that.
+   */
+  readonly remark?: true;
   /** The session whose agent sends it. Its `trust` marks are passed on to the target in the same commit. */
   readonly from?: SessionKey;
   /**

@@ -4,7 +4,7 @@ import type { Json } from "../model/json.ts";
 import type { Principal } from "../model/principal.ts";
 import type { SessionKey } from "../model/session-key.ts";
 import type { Label } from "../model/trust.ts";
-import type { DeliveryTarget } from "./deliveries.ts";
+import type { DeliveryTarget, NewDelivery } from "./deliveries.ts";
 import type { DispatchOutcome, Dispatched, NewDispatch } from "./dispatches.ts";
 import type { LeaseRequest } from "./leases.ts";
 import type { ListOptions, Listed } from "./list.ts";
@@ -173,10 +173,23 @@ export interface AcceptOptions {
    * out, which tells of the change where it does not.
    */
   readonly revises?: { readonly event: EventId; readonly message: string };
+  /** What is sent because of it, in the same commit; nothing if the event was in the ledger already. */
+  readonly notices?: readonly (NewDelivery & { readonly content: string })[];
+  /** The talk in its place goes on in another session. */
+  readonly moves?: Move;
+  /** It is the deletion of an earlier event: where that still waits, it is dropped. Then `dispatch` is not carried out. */
+  readonly withdraws?: EventId;
   readonly file?: FileState;
   readonly progress?: Progress;
   /** Bounds how many new events of a guest are stored in a day of UTC. Beyond that, they are only counted. */
   readonly guest?: GuestQuota;
+}
+
+/** Which session a talk is in from now on, where another one is named for its place. */
+export interface Move {
+  /** The session that the place is in by the configuration. */
+  readonly from: SessionKey;
+  readonly to: SessionKey;
 }
 
 export interface GuestQuota {

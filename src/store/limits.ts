@@ -41,6 +41,8 @@ export const MAX_PEOPLE = 10_001;
 export const MAX_IDENTITIES = 100;
 /** Valid codes of strangers. Nobody types more, and anybody can ask for one. */
 export const MAX_PAIRINGS = 100;
+/** Reactions and deletions that a session's next turn is still to be told of; further ones are only recorded. */
+export const MAX_REMARKS = 20;
 /** A person's permissions, as JSON. */
 export const MAX_PERMISSIONS_BYTES = 64 * 1024;
 /** Consecutive errors that open a hook's circuit. */

@@ -26,12 +26,15 @@ export interface QueueReads {
   itemsOf(turn: TurnId): Promise<QueueItem[]>;
 
   /**
-   * Items dropped from a session by the policy `summarize` that no turn was told about yet, oldest first. A
+   * Items dropped from a session by the policy `summarize`, and remarks, that no turn was told about yet, oldest first. A
    * journalled message that names the items tells a turn.
    */
   unseenDrops(
     session: SessionKey,
-    options?: { limit?: number; /** Only messages of theirs. */ principal?: Principal },
+    options?: {
+      limit?: number;
+      /** Only messages of theirs; remarks are for any turn. */ principal?: Principal;
+    },
   ): Promise<QueueItem[]>;
 
   /**

@@ -1,8 +1,9 @@
-import type { AgentId, PersonaId, RunId, TurnId } from "../model/ids.ts";
+import type { AgentId, EventId, PersonaId, RunId, TurnId } from "../model/ids.ts";
 import type { Json } from "../model/json.ts";
 import type { LabelOrigin } from "../model/label-origin.ts";
 import type { SessionKey } from "../model/session-key.ts";
 import type { Actor } from "./audit.ts";
+import type { DeliveryTarget } from "./deliveries.ts";
 import type { ListOptions, Listed } from "./list.ts";
 import type { Wait } from "./runs.ts";
 
@@ -17,6 +18,11 @@ export interface SessionReads {
   list(options?: ListOptions & { readonly open?: boolean }): Promise<Listed<StoredSession>>;
   /** The sessions of its workers, oldest first. Empty if the session is unknown. */
   children(session: SessionKey, options?: { limit?: number }): Promise<StoredSession[]>;
+  /**
+   * Where the talk of a place went that is in the session `from` by the configuration: by the newest move, or the newest
+   * before an event. Undefined: nowhere else.
+   */
+  movedTo(place: DeliveryTarget, from: SessionKey, before?: EventId): Promise<SessionKey | undefined>;
   /** The session that opened it, the one that opened that, and so on. */
   ancestors(session: SessionKey): Promise<StoredSession[]>;
 

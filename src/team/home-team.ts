@@ -16,9 +16,14 @@ export function openHomeTeam(ports: Ports): OpenFeature {
     api: { team },
     chat: {
       usage: TEAM_USAGE.split("\n"),
+      menu: [{ word: "team", about: "What the team is working on" }],
       parse(text) {
         const command = parseTeamCommand(text);
-        return command && (async ({ caller }) => carryOutTeam(command, caller, await team.open()));
+        if (command === undefined) return undefined;
+        return {
+          access: "owner",
+          run: async ({ caller }) => carryOutTeam(command, caller, await team.open()),
+        };
       },
     },
     start: () => team.start(),

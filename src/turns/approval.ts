@@ -11,6 +11,8 @@ import {
   renderQuestion,
   type Request,
 } from "../model/request.ts";
+import { requestButtons } from "../model/request-buttons.ts";
+import type { Button } from "../model/extras.ts";
 import { reveal } from "../model/reveal.ts";
 import type { ToolResult } from "../model/tool.ts";
 import type { Approval, NewApproval, Store } from "../store/store.ts";
@@ -151,34 +153,39 @@ const MAX_CALL_IN_NOTICE = 600;
 
 /**
  * Tells the sender of a message, on their own channel, what the turn asks. Only the owner can approve a call, and its
- * details may be private: others are told only that it waits.
+ * details may be private: others are told only that it waits. The last line says how to decide by text.
  */
 export function requestNotice(
   { id, kind, callHash, request }: Pick<NewApproval, "id" | "kind" | "callHash" | "request">,
   { session, isByOthers }: { readonly session: SessionKey; readonly isByOthers: boolean },
-): string {
+): { readonly text: string; readonly buttons: readonly Button[] } {
   const who = askerOf(session);
   const call = request as unknown as Request;
   const { question, options, tool } = call;
+  const buttons = requestButtons(id, call);
   if (kind === "question") {
-    return [
+    const lines = [
       `❓ ${who} asks: ${renderQuestion(question ?? "?")}`,
       ...renderOptions(options),
       `Reply to this message, or write \`/answer ${id} <text>\`.`,
-    ].join("\n");
+    ];
+    return { text: lines.join("\n"), buttons };
   }
-  if (isByOthers)
-    return `⏸️ ${who} is waiting for the owner to approve a call to ${reveal(tool ?? "a tool")}.`;
+  if (isByOthers) {
+    const text = `⏸️ ${who} is waiting for the owner to approve a call to ${reveal(tool ?? "a tool")}.`;
+    return { text, buttons: [] };
+  }
   const shown = renderCall(call, {
     digest: callHash,
     max: MAX_CALL_IN_NOTICE,
     seeAll: `run cortex approvals show ${id}`,
   });
-  return [
+  const lines = [
     `⏸️ ${who} wants to call ${reveal(tool ?? "a tool")}. It needs your approval:`,
     ...fenced(shown),
     `Write \`/approve ${id}\` or \`/deny ${id} [reason]\`.`,
-  ].join("\n");
+  ];
+  return { text: lines.join("\n"), buttons };
 }
 
 /** As code, so that nothing in it is taken for formatting; no run of backticks in it ends the fence. */

@@ -13,6 +13,7 @@ import assert from "node:assert/strict";
 
 import { CortexError } from "../model/errors.ts";
 import { HOOK_ADAPTER, splitEventId } from "../model/event.ts";
+import { REMARK_HOOK } from "../model/hook-order.ts";
 import { canonicalJson } from "../model/json.ts";
 import type { Message, UserBody } from "../model/message.ts";
 import { answeredMessage, stampOf } from "../model/stamp.ts";
@@ -80,7 +81,7 @@ async function begin(
   const remembering = withMemory(first, memoryOf(journal.messages[0]));
   if (query.dropped.length === 0)
     return tryTaking(() => journal.begin([remembering, ...others], [ofFirst, ...items]));
-  const told = withNote(remembering, droppedNote(query.dropped));
+  const told = withNote(remembering, unseenNote(query.dropped));
   return tryTaking(() => journal.begin([told, ...others], [[...ofFirst, ...query.dropped], ...items]));
 }
 
@@ -246,9 +247,23 @@ function addressOf({ event: { channel, account, place, topic } }: QueueItem): st
 export const MAX_DROPPED_LINES = 20;
 export const MAX_DROPPED_LINE_LENGTH = 160;
 
+/** Tells a turn of what people did with messages, and of messages that were dropped: one line each. */
+function unseenNote(unseen: readonly QueueItem[]): string {
+  const remarks = unseen.filter(isRemark);
+  const dropped = unseen.filter((item) => !isRemark(item));
+  return [
+    ...remarks.map((item) => `[${toLine(item, "")}]`),
+    ...(dropped.length === 0 ? [] : [droppedNote(dropped)]),
+  ].join("\n");
+}
+
+function isRemark({ dispatches }: QueueItem): boolean {
+  return dispatches.some(({ hook }) => hook === REMARK_HOOK);
+}
+
 /** Tells a turn of messages that were dropped because too many waited: one line each. */
 export function droppedNote(dropped: readonly QueueItem[]): string {
-  const told = dropped.slice(0, MAX_DROPPED_LINES).map(toLine);
+  const told = dropped.slice(0, MAX_DROPPED_LINES).map((item) => toLine(item, bySender(item)));
   const left = dropped.length - told.length;
   return [
     `${dropped.length === 1 ? "A message was" : `${dropped.length} messages were`} dropped because the queue was full:`,
@@ -257,10 +272,14 @@ export function droppedNote(dropped: readonly QueueItem[]): string {
   ].join("\n");
 }
 
+function bySender({ event: { sender } }: QueueItem): string {
+  return `- ${sender === undefined ? "" : `${sender}: `}`;
+}
+
 /** A message stays on its line: text from others must not look like ours. */
-function toLine({ event, dispatches }: QueueItem): string {
+function toLine({ event, dispatches }: QueueItem, head: string): string {
   const content = dispatches.find(({ message }) => message !== undefined)?.message ?? event.content ?? "";
-  const flat = `- ${event.sender === undefined ? "" : `${event.sender}: `}${content}`
+  const flat = `${head}${content}`
     .slice(0, 4 * MAX_DROPPED_LINE_LENGTH) // long before the next step would have much to do
     .replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\s]+/gu, " ")
     .trimEnd();

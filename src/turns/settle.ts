@@ -142,12 +142,13 @@ export async function suspendRun(
 
 /** Tells the sender, if they are on another channel, what the answer waits for. */
 function withNotice(request: NewApproval, { claim, worker, items }: RunWork, ports: TurnPorts): NewApproval {
-  const text = requestNotice(request, {
+  const { text, buttons } = requestNotice(request, {
     session: claim.lease.session,
     isByOthers: isByOthers(items) || isOutside(audienceOfTurn(items)),
   });
   const [notice] = noticesTo(answered(items), text, ports, worker?.asks);
-  return notice === undefined ? request : { ...request, notice };
+  if (notice === undefined) return request;
+  return { ...request, notice: buttons.length === 0 ? notice : { ...notice, extras: { buttons } } };
 }
 
 /** Leaves a run as it is, for the next process to continue. */

@@ -334,7 +334,7 @@ async function send(
   if (grant.authority === "guest") throw new Error(`${from} is a guest`);
   const { persona } = config.agents[agent as AgentId] ?? config.agents["main" as AgentId]!;
   const target = { kind: "session", session: key, agent: agent as AgentId, persona } as const;
-  const wishes = { mode, channel: event.channel, sender: "person" } as const;
+  const wishes = { mode, source: event, sender: "person" } as const;
   const accepted = await cortex.store.events.accept(
     { ...event, principal },
     {

@@ -83,6 +83,8 @@ interface SentMessage {
   readonly params: Readonly<Record<string, ReturnType<typeof JSON.parse>>>;
   text: string;
   readonly file?: Buffer | undefined;
+  /** Their labels and data. */
+  buttons: readonly (readonly [label: string, data: string])[];
 }
 
 interface TelegramUser {
@@ -260,6 +262,7 @@ export async function startTelegram({
         if (message === undefined) return new Error("Bad Request: message to edit not found");
         if (message.text === params["text"]) return new Error("Bad Request: message is not modified");
         message.text = params["text"];
+        message.buttons = buttonsIn(params);
         return { message_id: message.message_id };
       }
       case "sendMessage":
@@ -280,6 +283,7 @@ export async function startTelegram({
           params,
           text,
           file,
+          buttons: buttonsIn(params),
         };
         sent.push(message);
         return { message_id: message.message_id, date: START_SECONDS, chat: { id: params["chat_id"] } };
@@ -333,7 +337,7 @@ export async function startTelegram({
           id: `q${nextUpdate}`,
           from,
           chat_instance: "1",
-          message: messageOf(id, "", chat === undefined ? {} : { chat }),
+          message: messageOf(id, "", { from: BOT, chat: chat ?? { id: from.id, type: "private" } }),
           data,
         },
       }),
@@ -357,6 +361,12 @@ export async function startTelegram({
       await new Promise((resolve) => server.close(resolve));
     },
   };
+}
+
+function buttonsIn(params: ApiRequest["params"]): SentMessage["buttons"] {
+  const rows: readonly { text: string; callback_data: string }[][] =
+    params["reply_markup"]?.inline_keyboard ?? [];
+  return rows.flat().map(({ text, callback_data: data }) => [text, data]);
 }
 
 function messageOf(id: number, text: string, { from = ADA, ...more }: Partial<TelegramMessage>): object {

@@ -125,7 +125,6 @@ export async function playedTeam(tasks: string, plays: Plays): Promise<PlayedTea
       mintId: () => `id-${++minted}`,
       settings: { config: () => config },
       slots: { withSlot: async (act) => (await act(undefined)).result },
-      channels: () => [],
       log: () => {},
       closing: new AbortController().signal,
       outcomes: {

@@ -1,6 +1,8 @@
 /** What `cortex doctor` says about chat channels. That a variable is not set, it says without this. */
 import { ask } from "../../client/ask.ts";
 import { findServer, type RunningServer } from "../../client/server.ts";
+import { chatAccounts } from "../../config/channel-accounts.ts";
+import { readConfigured } from "../../config/configured.ts";
 import { type Check, fail, failure, ok, warn } from "../../feature/check.ts";
 import type { CheckedHome } from "../../feature/feature.ts";
 import { CortexError } from "../../model/errors.ts";
@@ -12,8 +14,25 @@ import type { ChannelView, FindingsView } from "./views.ts";
 const NAME = "channels";
 const NEEDS_A_PERSON: ReadonlySet<string> = new Set(["refused", "conflict"]);
 
+export async function checkChannels(checked: CheckedHome): Promise<readonly Check[]> {
+  return [...(await checkSettings(checked)), ...(await checkConnections(checked))];
+}
+
+/** What the settings ask for that this version does not do. */
+async function checkSettings(checked: CheckedHome): Promise<Check[]> {
+  const { config } = await readConfigured(checked);
+  const smart = chatAccounts(config).filter(({ settings: { routing } }) => routing === "smart");
+  return smart.map(({ channel: name, account }) =>
+    warn(
+      NAME,
+      `${accountName({ name, account })}: \`routing: "smart"\` has no effect yet; messages go to the session of their place`,
+      'Use "default".',
+    ),
+  );
+}
+
 /** Only a running server knows. */
-export async function checkChannels({ home, request }: CheckedHome): Promise<readonly Check[]> {
+async function checkConnections({ home, request }: CheckedHome): Promise<Check[]> {
   const server = await findServer(home);
   if (server === undefined) return [];
   try {

@@ -22,6 +22,7 @@ import type { AccountFindings, AccountStatus } from "./account-status.ts";
 import { type Batch, Link } from "./link.ts";
 import { closedOutlet, linkOutlet } from "./link-outlet.ts";
 import { channelUnknown, loadModule } from "./modules.ts";
+import { openMenu } from "./menu.ts";
 import { Outages } from "./outages.ts";
 import { openTyping } from "./typing.ts";
 import { pair } from "./pair.ts";
@@ -221,7 +222,9 @@ export class Hub implements OpenFeature {
     // One at a time, so that the cursor of a connection that was replaced is never stored last.
     let committing: Promise<void> = Promise.resolve();
     const store = (batch: Batch): Promise<void> => this.#store(batch, account, source);
-    const link = new Link({
+    const tell = (line: string): void => log(`Channel ${named}: ${line}`);
+    const showMenu = openMenu({ chats: this.#ports.chats, log: tell });
+    const link: Link = new Link({
       module,
       open: () => module.open(settings, this.#channelPorts(account)),
       readCursor: () => ledger.cursors.get(source),
@@ -233,13 +236,14 @@ export class Hub implements OpenFeature {
       },
       clock,
       random: () => randomInt(1_000) / 1_000,
-      log: (line) => log(`Channel ${named}: ${line}`),
-      onChange: () => {
+      log: tell,
+      onChange: ({ state }) => {
         live.announce("config.changed");
         this.#looking.wake();
+        if (state === "live") showMenu(link.connection);
       },
     });
-    const requests = new PlatformRequests(link, (line) => log(`Channel ${named}: ${line}`));
+    const requests = new PlatformRequests(link, tell);
     return { key, account, can: module.can, link, outlet: linkOutlet(module, link), requests };
   }
 

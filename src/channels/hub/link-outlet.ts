@@ -1,6 +1,12 @@
 import { renderRichText } from "../../model/cut-rich-text.ts";
 import { parseRichText } from "../../model/parse-rich-text.ts";
-import { type ChannelModule, type Connection, deliveryFailed } from "../channel.ts";
+import {
+  type Capabilities,
+  type ChannelModule,
+  type Connection,
+  deliveryFailed,
+  type OutgoingMessage,
+} from "../channel.ts";
 import type { Outlet } from "../outlet.ts";
 import type { Link } from "./link.ts";
 
@@ -21,10 +27,22 @@ export function linkOutlet(
     *render(markdown) {
       yield* renderRichText(yield* parseRichText(markdown), format);
     },
-    send: async (message, signal) => connection().send(message, signal),
+    send: async (message, signal) => connection().send(within(can, message), signal),
     // Which connection it is does not matter: what a channel can, all its connections can.
     ...(can.find ? { find: async (message, signal) => connection().find?.(message, signal) } : {}),
     paceMs: (address) => link.connection?.paceMs?.(address) ?? 0,
+  };
+}
+
+/** Without what the platform cannot show: requests are then answered by text, and an edit is a message of its own. */
+function within(
+  { buttons: most, edit }: Pick<Capabilities, "buttons" | "edit">,
+  { buttons = [], edits, ...message }: OutgoingMessage,
+): OutgoingMessage {
+  return {
+    ...message,
+    ...(buttons.length > 0 && buttons.length <= most ? { buttons } : {}),
+    ...(edit && edits !== undefined ? { edits } : {}),
   };
 }
 

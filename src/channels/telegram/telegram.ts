@@ -55,7 +55,7 @@ export const telegram: ChannelModule<Settings> = {
     maxLength: 4_096,
     edit: true,
     react: true,
-    commands: false,
+    commands: true,
     threads: "topic",
     startThread: false,
     buttons: 8,
@@ -99,6 +99,10 @@ function openConnection(settings: Settings, ports: ChannelPorts): Connection {
     async react({ place, messageId }, emoji, signal) {
       const params = { chat_id: place, message_id: Number(messageId), reaction: [{ type: "emoji", emoji }] };
       await api.call("setMessageReaction", params, { signal });
+    },
+    async menu(commands, signal) {
+      const list = commands.map(({ word, about }) => ({ command: word, description: about }));
+      await api.call("setMyCommands", { commands: list }, { signal });
     },
     async typing(to, signal) {
       await api.call("sendChatAction", { ...chatOf(to), action: "typing" }, { signal });

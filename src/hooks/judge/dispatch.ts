@@ -12,9 +12,10 @@ import type { Json } from "../../model/json.ts";
 import type { RouteWish } from "../../model/target.ts";
 import { truncate } from "../../model/truncate.ts";
 import { type Grant, grantFor } from "../../personas/authority.ts";
-import { resolveRoute } from "../../routing/resolve.ts";
+import { resolveRoute, type RoutingPorts } from "../../routing/resolve.ts";
+import { routeOfEvent } from "../../routing/route-of-event.ts";
 import { sessionOfEvent } from "../../routing/session-of-event.ts";
-import type { NewDelivery, NewDispatch, StoredEvent } from "../../store/store.ts";
+import type { DispatchTarget, NewDelivery, NewDispatch, StoredEvent } from "../../store/store.ts";
 import type { Ports } from "../../feature/ports.ts";
 import { queueing } from "../../intake/messages.ts";
 import { quotaFor } from "../../intake/person-quota.ts";
@@ -44,19 +45,12 @@ export async function dispatchOfHook(
     await startRelay(run, { relays, mintId });
     return undefined;
   }
-  const target = await resolveRoute(
-    { ...routeTo(destination, { event, config }), ...(smart ? { smart } : {}) },
-    { store, config, mintId },
-  );
+  const target = await targetOf(destination, smart, event, { store, config, mintId });
   const sender = grant.authority === "source" ? "agent" : "person";
   return {
     ...dispatchIds(mintId),
     target,
-    ...(await queueing({ mode: queueMode, channel: event.channel, sender }, target, {
-      store,
-      config,
-      clock,
-    })),
+    ...(await queueing({ mode: queueMode, source: event, sender }, target, { store, config, clock })),
     ...quotaFor(event, { config, nowMs: clock(), mintId }),
     ...(Object.keys(context).length === 0 ? {} : { context }),
     ...(context.prompt === undefined && context.extracted === undefined
@@ -128,6 +122,17 @@ function relayWithoutMessage(relay: string): CortexError {
   return new CortexError("hook_failed", `Cannot start the relay "${relay}": the event has no content`, {
     hint: "Return a `context.prompt` to tell the relay what to do.",
   });
+}
+
+async function targetOf(
+  destination: Exclude<HookDestination, { kind: "relay" }>,
+  smart: boolean,
+  event: StoredEvent,
+  ports: RoutingPorts,
+): Promise<DispatchTarget> {
+  if (destination.kind === "default" && !smart) return (await routeOfEvent(event, ports)).target;
+  const route = routeTo(destination, { event, config: ports.config });
+  return resolveRoute({ ...route, ...(smart ? { smart } : {}) }, ports);
 }
 
 function routeTo(

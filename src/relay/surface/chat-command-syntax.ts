@@ -1,4 +1,5 @@
-/** The syntax of the chat commands `!thread …` and `!cancel …`. */
+/** The syntax of the chat commands `!thread …` and `!cancel …`. Menus of platforms only offer words with a slash. */
+import type { ChatAccess } from "../../intake/chat-commands.ts";
 import { CortexError } from "../../model/errors.ts";
 import { isRelayId, type RelayId } from "../../model/ids.ts";
 import { isThreadCommand } from "../templates/endpoint.ts";
@@ -24,7 +25,7 @@ export type CancelTarget = { readonly id: RelayId } | "here" | "all";
 
 /** Undefined: not a command. A malformed command is `usage`. */
 export function parseRelayCommand(text: string): RelayCommand | undefined {
-  const [, command, rest = ""] = /^!(thread|cancel)(?:\s+([\s\S]*))?$/.exec(text.trim()) ?? [];
+  const [, command, rest = ""] = /^[!/](thread|cancel)(?:\s+([\s\S]*))?$/.exec(text.trim()) ?? [];
   if (command === undefined) return undefined;
   return command === "cancel" ? parseCancel(rest.trim()) : parseThread(rest.trim());
 }
@@ -113,6 +114,37 @@ export const RELAY_USAGE = `!thread: show the running relay of this place
 !thread templates
 !thread help
 !cancel [id | --all]`;
+
+/** What rooms and members may use of it. */
+export const SHARED_USAGE = {
+  room: [
+    "!thread: show the running relay of this place",
+    "!thread <template or agent> <message>: start a relay",
+    "!cancel [id]",
+  ],
+  member: ["!cancel [id]: stop what you have started"],
+} as const;
+
+/** Who may use a command on a platform: in a room, nobody sees the relays of other places. */
+export function accessTo(command: RelayCommand): ChatAccess {
+  switch (command.kind) {
+    case "cancel":
+      return command.which === "all" ? "owner" : "member";
+    case "start":
+    case "active":
+      return "room";
+    case "status":
+      return command.id === undefined ? "room" : "owner";
+    case "list":
+      return command.scope === "here" ? "room" : "owner";
+    case "add":
+    case "say":
+    case "agents":
+    case "templates":
+    case "help":
+      return "owner";
+  }
+}
 
 /** Enough to recognise the input. */
 const MAX_SHOWN = 200;

@@ -1,7 +1,7 @@
 /** Carries out `!thread …` and `!cancel …`, and makes their replies. */
 import { count } from "../../model/count.ts";
 import { CortexError } from "../../model/errors.ts";
-import type { RelayId } from "../../model/ids.ts";
+import type { EventId, RelayId } from "../../model/ids.ts";
 import { present } from "../../model/present.ts";
 import {
   describeActive,
@@ -51,7 +51,7 @@ export async function carryOutRelay(
       return record === undefined ? describeList([], "here") : describeRelay(record, chat.clock());
     }
     case "cancel":
-      return cancel(command.which, origin, relays);
+      return cancel(command.which, origin, chat);
     case "agents":
       return describeAgents(await relays.config(), (await activeIn(origin, relays))[0]);
     case "templates":
@@ -63,7 +63,7 @@ export async function carryOutRelay(
 
 async function start(
   { name, message }: Extract<RelayCommand, { kind: "start" }>,
-  { session, event, profile, delivery }: ChatOrigin,
+  { session, event, profile, delivery, audience }: ChatOrigin,
   { relays, store }: RelayChat,
 ): Promise<string> {
   const config = await relays.config();
@@ -75,7 +75,7 @@ async function start(
     channel: session,
     startedBy: { session, ...(persona === undefined ? {} : { persona }) },
     idempotencyKey: event,
-    ...present({ profile, delivery }),
+    ...present({ profile, delivery, audience }),
   });
   return describeStarted(record);
 }
@@ -126,17 +126,46 @@ function describeSaid(id: string, { buffered, dropped, answered }: RelaySaid): s
   return `Buffered for the next step of \`${id}\`: ${count(buffered, "message")}${lost}.`;
 }
 
-async function cancel(which: CancelTarget, origin: ChatOrigin, relays: Relays): Promise<string> {
+async function cancel(which: CancelTarget, origin: ChatOrigin, chat: RelayChat): Promise<string> {
+  const { relays } = chat;
   if (typeof which === "object") {
     const { id } = which;
-    await find(id, relays);
+    const found = await find(id, relays);
+    if (!(await mayCancel(found, origin, chat))) throw notTheirs(id);
     return (await relays.cancel(id)) ? `Cancelled \`${id}\`.` : `\`${id}\` has already ended.`;
   }
-  const asked = await (which === "all" ? listed("running", origin, relays) : activeIn(origin, relays));
+  const asked = await cancellable(which, origin, chat);
   if (which === "here" && asked.length > 1) return describeChoice(asked, "!cancel <id>");
   const cancelled: string[] = [];
   for (const { id } of asked) if (await relays.cancel(id)) cancelled.push(`\`${id}\``);
-  return cancelled.length === 0 ? "Nothing running to cancel." : `Cancelled ${cancelled.join(", ")}.`;
+  if (cancelled.length > 0) return `Cancelled ${cancelled.join(", ")}.`;
+  const isStopped = which === "here" && (await origin.stopTurn?.()) === true;
+  return isStopped ? "Stopped the current turn." : "Nothing running to cancel.";
+}
+
+/** Of a member, everything of theirs that runs: relays that hooks start for their messages belong to no session. */
+async function cancellable(
+  which: "here" | "all",
+  origin: ChatOrigin,
+  chat: RelayChat,
+): Promise<readonly RelayRecord[]> {
+  const { relays } = chat;
+  if (origin.member === undefined)
+    return which === "all" ? listed("running", origin, relays) : activeIn(origin, relays);
+  const theirs: RelayRecord[] = [];
+  for (const record of await listed("running", origin, relays))
+    if (await mayCancel(record, origin, chat)) theirs.push(record);
+  return theirs;
+}
+
+async function mayCancel(
+  { metadata }: RelayRecord,
+  { member }: ChatOrigin,
+  { store }: Pick<RelayChat, "store">,
+): Promise<boolean> {
+  if (member === undefined) return true;
+  const { event } = (metadata ?? {}) as { readonly event?: EventId };
+  return event !== undefined && (await store.events.get(event))?.principal === member;
 }
 
 /** How many relays `--all` cancels, and `--running` lists, at once. */
@@ -171,6 +200,12 @@ async function find(id: RelayId, relays: Relays): Promise<RelayRecord> {
     id,
     "`!thread list` lists the relays of this place, `!thread list --running` all running ones.",
   );
+}
+
+function notTheirs(id: RelayId): CortexError {
+  return new CortexError("approval_forbidden", `You did not start \`${id}\``, {
+    hint: "You can only cancel what your own messages have started.",
+  });
 }
 
 function nameUnknown(name: string, config: RelayConfig): CortexError {

@@ -51,7 +51,7 @@ export const prepareAborts = oncePerDatabase((db: Database) => {
    */
   function abort(run: SessionRun, reason: string, moment: OperationTime, item: number | null = null): number {
     sql.note.run(reason, item, run.run);
-    requests.takeBack(run.turn_id);
+    requests.takeBack(run.turn_id, moment);
     const ended = cancelGiven(run.turn, reason, moment);
     if (run.holder === null) runs.wake(run, moment.nowMs);
     moment.wake(run.holder === null ? "queue" : "runs");

@@ -2,16 +2,19 @@ import type { Database } from "better-sqlite3";
 
 import { claimCodec } from "./claim.ts";
 import { cursorCodec, prepareSetCursor } from "./cursors.ts";
-import { dispatchCodec, type DispatchedRow, prepareDispatch } from "./dispatch.ts";
+import { dispatchCodec, type DispatchedRow, prepareDispatch, WITHDRAWN } from "./dispatch.ts";
 import { eventCodec, type EventInput, prepareInsertEvent } from "./insert-event.ts";
 import { guestCodec, prepareCountGuest } from "./guests.ts";
+import { deliveryCodec, prepareNotices } from "./insert-delivery.ts";
+import { moveCodec, prepareMove } from "./moves.ts";
 import { type Lane, toLane } from "./lane.ts";
 import { oncePerDatabase } from "./once.ts";
 import { type OperationTime, operation, Refusal } from "./operation.ts";
 import { prepareSetProgress, progressCodec } from "./progress.ts";
 import { prepareUnjudged } from "./unjudged.ts";
 import { fileCodec, prepareNoteFile } from "./watched-files.ts";
-import { type Decoded, list, number, optional, record, text, words } from "./wire.ts";
+import { prepareWaiting } from "./waiting.ts";
+import { type Decoded, list, number, optional, record, text, textOrNull, words } from "./wire.ts";
 
 interface Known {
   readonly seq: number;
@@ -33,13 +36,19 @@ const acceptCodec = record({
   claim: optional(claimCodec),
   judge: number,
   revises: optional(record({ event: text, message: words })),
+  notices: list(deliveryCodec),
+  moves: optional(moveCodec),
+  withdraws: textOrNull,
   file: optional(fileCodec),
   progress: optional(progressCodec),
   guest: optional(guestCodec),
 });
 
-type EventWithDispatch = Omit<Decoded<typeof acceptCodec>, "file" | "progress" | "guest" | "revises"> &
-  Partial<Pick<Decoded<typeof acceptCodec>, "revises">>;
+type EventWithDispatch = Omit<
+  Decoded<typeof acceptCodec>,
+  "file" | "progress" | "guest" | "revises" | "notices" | "moves" | "withdraws"
+> &
+  Partial<Pick<Decoded<typeof acceptCodec>, "revises" | "withdraws">>;
 
 /** Accepts an event once, with its dispatch in the same commit. */
 export const prepareAccept = oncePerDatabase((db: Database) => {
@@ -49,6 +58,7 @@ export const prepareAccept = oncePerDatabase((db: Database) => {
   const dispatchEvent = prepareDispatch(db);
   const unjudged = prepareUnjudged(db);
   const revise = prepareRevise(db);
+  const withdraw = prepareWithdraw(db);
 
   return (input: EventWithDispatch, moment: OperationTime): AcceptedRow | Refusal => {
     const known = find.get(input.event.id);
@@ -56,7 +66,9 @@ export const prepareAccept = oncePerDatabase((db: Database) => {
     if (known !== undefined && differs(known, input.event)) noteDiffering.run(seq);
     if (known === undefined && input.judge !== 0) unjudged.add(seq, moment);
     const isRevised = known === undefined && input.revises !== undefined && revise(input.revises);
-    if (input.dispatch === undefined || isRevised)
+    const isWithdrawn =
+      known === undefined && typeof input.withdraws === "string" && withdraw(input.withdraws, moment.nowMs);
+    if (input.dispatch === undefined || isRevised || isWithdrawn)
       return { fresh: known === undefined, dispatched: undefined };
     const dispatched = dispatchEvent(
       { seq, channel: input.event.channel, fresh: known === undefined, ...laneKnownOf(input.event) },
@@ -78,6 +90,24 @@ function prepareRevise(db: Database) {
   );
   return (revision: { readonly event: string; readonly message: string }): boolean =>
     revise.run(revision).changes > 0;
+}
+
+/** Drops a message that its sender has deleted, in all sessions where it waits. False: it waits nowhere. */
+function prepareWithdraw(db: Database) {
+  const find = db.prepare<[string], { key: number; session: number }>(
+    `select i.key, i.session from item i
+     where i.event = (select seq from event where id = ?) and i.state = 'queued' and i.settled_ms is null
+       and i.turn is null`,
+  );
+  const waiting = prepareWaiting(db);
+  return (event: string, nowMs: number): boolean => {
+    const items = find.all(event);
+    for (const { key, session } of items) {
+      waiting.dropItem(key, WITHDRAWN, nowMs);
+      waiting.refreshReady(session, nowMs);
+    }
+    return items.length > 0;
+  };
 }
 
 export const acceptEvent = operation(acceptCodec, prepareAcceptWith);
@@ -108,6 +138,8 @@ function prepareAcceptWith(db: Database) {
   const setProgress = prepareSetProgress(db);
   const isKnown = db.prepare<[string], number>("select 1 from event where id = ?").pluck();
   const countGuest = prepareCountGuest(db);
+  const notify = prepareNotices(db);
+  const move = prepareMove(db);
   return (input: Decoded<typeof acceptCodec>, moment: OperationTime): AcceptedRow | Refusal => {
     if (input.guest !== undefined && isKnown.get(input.event.id) === undefined) {
       const isKept = countGuest(input.guest, moment.nowMs);
@@ -115,6 +147,10 @@ function prepareAcceptWith(db: Database) {
     }
     const accepted = accept(input, moment);
     if (accepted instanceof Refusal) return accepted;
+    if (accepted.fresh) {
+      notify(input.notices, moment);
+      if (input.moves !== undefined) move(input.event.id, input.moves);
+    }
     if (input.file !== undefined) noteFile(input.file);
     if (input.progress !== undefined) setProgress(input.progress);
     return accepted;

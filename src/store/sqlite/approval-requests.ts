@@ -7,6 +7,7 @@ import { oncePerDatabase } from "./once.ts";
 import { type OperationTime, Refusal } from "./operation.ts";
 import { prepareRecorder } from "./record-changes.ts";
 import { required } from "./row.ts";
+import { prepareShowDecision } from "./show-decision.ts";
 import { type Decoded, json, list, number, optional, record, text } from "./wire.ts";
 
 /** The latest time a date can hold, for requests that do not expire. */
@@ -65,14 +66,16 @@ export const prepareRequests = oncePerDatabase((db: Database) => {
     )
     .pluck();
   const changes = prepareRecorder(db);
+  const showDecision = prepareShowDecision(db);
 
   return {
     /** Asks those that were not asked before. True: one is no longer open, so the run need not wait. */
     ask(
       requests: readonly RequestInput[],
       { key: session, run, turn }: Pick<Held, "key" | "run" | "turn">,
-      { nowMs, wake }: OperationTime,
+      moment: OperationTime,
     ): boolean | Refusal {
+      const { nowMs, wake } = moment;
       let isDecided = false;
       const chat = requests.length === 0 ? null : findChat(session);
       for (const { notice, replaces, ...asked } of requests) {
@@ -89,7 +92,10 @@ export const prepareRequests = oncePerDatabase((db: Database) => {
           });
           changes.approval(Number(lastInsertRowid), "open");
           if (replaces !== undefined)
-            for (const key of replace.all(replaces, turn)) changes.approval(key, "void");
+            for (const key of replace.all(replaces, turn)) {
+              changes.approval(key, "void");
+              showDecision(key, { state: "void", isAskedAgain: true }, moment);
+            }
           if (notice === undefined) continue;
           insertDeliveries([notice], { turn, message: null }, nowMs);
           wake("outbox");
@@ -113,8 +119,11 @@ export const prepareRequests = oncePerDatabase((db: Database) => {
     },
 
     /** Call it before the run is marked as completed. */
-    takeBack(turn: string): void {
-      for (const key of takeBack.all(turn)) changes.approval(key, "void");
+    takeBack(turn: string, moment: OperationTime): void {
+      for (const key of takeBack.all(turn)) {
+        changes.approval(key, "void");
+        showDecision(key, { state: "void" }, moment);
+      }
     },
   };
 });

@@ -10,6 +10,7 @@ import { type OperationTime, operation, Refusal } from "./operation.ts";
 import { prepareRecorder } from "./record-changes.ts";
 import { prepareSessionRun } from "./session-run.ts";
 import { parseJson } from "./row.ts";
+import { prepareNameOf, prepareShowDecision } from "./show-decision.ts";
 import { json, record, text, textOf } from "./wire.ts";
 
 interface ApprovalRow {
@@ -28,11 +29,7 @@ interface ApprovalRow {
   readonly held: string | null;
 }
 
-const STATE_AFTER: Readonly<Record<ApprovalAnswer["kind"], ApprovalState>> = {
-  approve: "approved",
-  deny: "denied",
-  answer: "answered",
-};
+const STATE_AFTER = { approve: "approved", deny: "denied", answer: "answered" } as const;
 
 /** Answers that do not fit the kind of a request. */
 const UNFIT: Readonly<Record<string, string>> = { question: "approve", approval: "answer" };
@@ -45,6 +42,8 @@ export const answerApproval = operation(
     const changes = prepareRecorder(db);
     const wakeAsker = prepareWakeAsker(db);
     const sendHeld = prepareSendHeld(db);
+    const showDecision = prepareShowDecision(db);
+    const nameOf = prepareNameOf(db);
     const audit = prepareAudit(db);
     return ({ id, kind, answer }, moment): null | Refusal => {
       const approval = find(id);
@@ -57,7 +56,9 @@ export const answerApproval = operation(
       changes.approval(approval.key, state);
       wakeAsker(approval.run, moment);
       sendHeld(approval, state, moment);
-      const { by, token } = parseJson(answer) as Pick<ApprovalAnswer, "by" | "token">;
+      const given = parseJson(answer) as ApprovalAnswer;
+      const { by, token } = given;
+      showDecision(approval.key, { state, by: nameOf(given), said: saidIn(given) }, moment);
       const detail = withToken(subjectOf(approval), token);
       audit({ principal: by, kind: auditKind(approval, kind), object: id, detail, atMs: moment.nowMs });
       return null;
@@ -95,6 +96,7 @@ export const expireApprovals = operation(record({}), (db) => {
   const changes = prepareRecorder(db);
   const wakeAsker = prepareWakeAsker(db);
   const sendHeld = prepareSendHeld(db);
+  const showDecision = prepareShowDecision(db);
   return (_, moment): ApprovalId[] => {
     const closed = close.all(moment.nowMs);
     for (const id of closed) {
@@ -102,12 +104,24 @@ export const expireApprovals = operation(record({}), (db) => {
       changes.approval(approval.key, "expired");
       wakeAsker(approval.run, moment);
       sendHeld(approval, "expired", moment);
+      showDecision(approval.key, { state: "expired" }, moment);
       const kind = auditKind(approval, "expire");
       audit({ principal: "cortex", kind, object: id, detail: subjectOf(approval), atMs: moment.nowMs });
     }
     return closed;
   };
 });
+
+function saidIn(answer: ApprovalAnswer): string | undefined {
+  switch (answer.kind) {
+    case "approve":
+      return undefined;
+    case "deny":
+      return answer.reason;
+    case "answer":
+      return answer.text;
+  }
+}
 
 const AUDIT_KINDS = {
   approval: { approve: "approval.approve", deny: "approval.deny", expire: "approval.expire" },

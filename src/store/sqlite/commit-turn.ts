@@ -185,7 +185,7 @@ function prepareSettle(db: Database) {
     settleItem.run(nowMs, held.item);
     changes.item(held.item!, "done");
     if (held.merged > 0) for (const item of settleMerged.all(nowMs, held.key)) changes.item(item, "merged");
-    requests.takeBack(turn);
+    requests.takeBack(turn, moment);
     if (status === "aborted") aborts.cancelGiven(held.turn, CALLER_ABORTED, moment);
     endRun.run(status, nowMs, held.epoch, timing, held.run);
     changes.run(held.run, status);

@@ -3,8 +3,8 @@ import type { Database } from "better-sqlite3";
 import { HOOK_ADAPTER } from "../../model/event.ts";
 import type { ItemId, TurnId } from "../../model/ids.ts";
 import type { SessionKey } from "../../model/session-key.ts";
-import { compareHooks } from "../../model/hook-order.ts";
-import type { DispatchOutcome } from "../store.ts";
+import { compareHooks, REMARK_HOOK } from "../../model/hook-order.ts";
+import { type DispatchOutcome, MAX_REMARKS } from "../store.ts";
 import { prepareAborts } from "./abort.ts";
 import { claimCodec, type ClaimRequest, type ClaimRow, prepareClaims, type SessionRow } from "./claim.ts";
 import { delegationCodec, prepareHandOver, type SenderRow } from "./hand-over.ts";
@@ -15,6 +15,7 @@ import { type OperationTime, operation, Refusal } from "./operation.ts";
 import { preparePersonLimits, quotaCodec } from "./person-limits.ts";
 import { prepareRecorder } from "./record-changes.ts";
 import { prepareResolve, workerCodec } from "./resolve-session.ts";
+import { required } from "./row.ts";
 import { prepareSessionRun, type SessionRun } from "./session-run.ts";
 import { eventUnknown } from "./unknown.ts";
 import { prepareWaiting } from "./waiting.ts";
@@ -36,6 +37,8 @@ import {
 const INTERRUPTED = "interrupted by a newer message";
 /** The drop policy of an item that only silenced hooks asked for. */
 export const SILENCED = "silenced";
+/** That of a message that its sender has deleted. */
+export const WITHDRAWN = "withdrawn";
 /** The queue mode of a hook's late text. */
 const LATE_MODE = "steer-backlog";
 
@@ -64,6 +67,7 @@ export const dispatchCodec = record({
   delivery: jsonOrNull,
   from: textOrNull,
   delegation: optional(delegationCodec),
+  remark: number,
 });
 
 export type DispatchCells = Decoded<typeof dispatchCodec>;
@@ -189,10 +193,14 @@ function prepareJoin(db: Database) {
 
   return (posted: Posted, present: PresentRow, moment: OperationTime): DispatchedRow => {
     const { input, session } = posted;
-    const isSilenced = present.state === "dropped" && present.policy === SILENCED;
+    const isRemark =
+      present.state === "dropped" && findHooks.all(posted.event, present.key).includes(REMARK_HOOK);
+    // What was noted for the next turn is told by the one that the hook asks for.
+    const isSilenced =
+      present.state === "dropped" && (present.policy === SILENCED || (isRemark && present.turn === null));
     const isWaiting = present.state === "queued" && present.turn === null;
     if (isSilenced || (isWaiting && goesFirst(posted, present))) takeOver(posted, present, moment);
-    if (input.late !== null && !isWaiting && present.state !== "dropped")
+    if (input.late !== null && !isWaiting && !isSilenced && (isRemark || present.state !== "dropped"))
       return addLate(posted, input.late, moment);
     const outcome = isSilenced ? "joined" : outcomeOf(present.state);
     record(posted, present.key, outcome, moment);
@@ -222,6 +230,13 @@ function prepareEnqueue(db: Database) {
   const claims = prepareClaims(db);
   const changes = prepareRecorder(db);
   const overLimit = preparePersonLimits(db);
+  const isWithdrawn = prepareIsWithdrawn(db);
+  const countUnseen = db
+    .prepare<[number], number>(
+      `select count(*) from item indexed by item_unseen
+       where session = ? and state = 'dropped' and policy = 'summarize' and turn is null`,
+    )
+    .pluck();
   const makeRoom = prepareMakeRoom(db);
   const insertItem = db.prepare(INSERT_ITEM);
   const insertDropped = db.prepare(
@@ -239,6 +254,11 @@ function prepareEnqueue(db: Database) {
     const { event, input, session, lane } = posted;
     const { nowMs } = moment;
     const dueMs = dueOf(input, nowMs);
+    if (input.remark !== 0) {
+      const isTold = required(countUnseen.get(session.key)) < MAX_REMARKS;
+      return drop(posted, { policy: isTold ? "summarize" : "new", dueMs }, moment);
+    }
+    if (isWithdrawn(event)) return drop(posted, { policy: WITHDRAWN, dueMs }, moment);
     const policy = overLimit({ event, lane, quota: input.quota }, moment);
     if (policy !== undefined) return drop(posted, { policy, dueMs }, moment);
     const idle = session.run === null && session.ready_ms === null; // and so nothing waits
@@ -288,6 +308,17 @@ function prepareEnqueue(db: Database) {
     record(posted, item, state === "dropped" ? "dropped" : "queued", moment);
     changes.item(item, state);
   }
+}
+
+/** Whether its sender has deleted a message before a hook dispatched it. */
+function prepareIsWithdrawn(db: Database): (event: number) => boolean {
+  const find = db
+    .prepare<[number], number>(
+      `select 1 from event e join event x indexed by event_about on x.place = e.place and x.about = e.message_id
+       where e.seq = ? and x.direction = 'deleted' and x.principal is e.principal limit 1`,
+    )
+    .pluck();
+  return (event) => find.get(event) !== undefined;
 }
 
 interface NewItem {

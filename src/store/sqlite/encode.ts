@@ -18,6 +18,7 @@ import type {
   JournalEntry,
   KeptMember,
   HeldAnswer,
+  Move,
   NewAnswer,
   NewApproval,
   NewDelivery,
@@ -130,6 +131,7 @@ export function encodeDispatch(dispatch: NewDispatch): DispatchInput {
     delivery: jsonText(dispatch.delivery),
     from: dispatch.from ?? null,
     delegation: dispatch.delegation === undefined ? undefined : encodeDelegation(dispatch),
+    remark: dispatch.remark === true ? 1 : 0,
   };
   const { message, context, permissions, delivery } = encoded;
   const bytes = [message, context, permissions, delivery].reduce(
@@ -229,6 +231,10 @@ export function encodeSettings(settings: Settings): string {
   throw new CortexError("request_invalid", `Invalid settings ${canonicalJson(settings)}`, {
     hint: 'Use an object such as {"profile": "fast"}.',
   });
+}
+
+export function encodeMove({ from, to }: Move): Move {
+  return { from: checkKey(from), to: checkKey(to) };
 }
 
 export function encodeEntry(entry: JournalEntry): EntryInput {

@@ -39,7 +39,8 @@ export const failRun = operation(
     const claims = prepareClaims(db);
     const changes = prepareRecorder(db);
 
-    return (input, { nowMs, wake }): FinishedRow | Refusal => {
+    return (input, moment): FinishedRow | Refusal => {
+      const { nowMs, wake } = moment;
       const held = findHeld(input.lease, input.run);
       if (held instanceof Refusal)
         return isFailed.get(input.run, input.lease.epoch) === undefined ? held : { next: undefined };
@@ -49,7 +50,7 @@ export const failRun = operation(
       if (input.deliveries.length > 0) wake("outbox");
       wake("queue");
       if (input.retryAtMs === null) {
-        requests.takeBack(held.turn_id);
+        requests.takeBack(held.turn_id, moment);
         for (const item of bury.all(nowMs, held.key)) changes.item(item, "dead");
         const session = { ...held, label: input.lease.session, run: null, ready_ms: null, lane: null };
         return { next: claims.finish(session, input.claim, nowMs) };

@@ -2,6 +2,7 @@ import type { Database } from "better-sqlite3";
 
 import type { DeliveryId } from "../../model/ids.ts";
 import { insertInto } from "./columns.ts";
+import type { OperationTime } from "./operation.ts";
 import { prepareRecorder } from "./record-changes.ts";
 import { type Decoded, json, jsonOrNull, record, text, textOf, words, wordsOrNull } from "./wire.ts";
 
@@ -57,6 +58,19 @@ export function prepareInsertDeliveries(db: Database) {
       };
       const inserted = insert.run(row);
       changes.delivery(Number(inserted.lastInsertRowid), "pending");
+    }
+  };
+}
+
+/** Queues notices of Cortex itself, for no turn. One whose id is known is not queued again. */
+export function prepareNotices(db: Database) {
+  const isThere = db.prepare<[string], number>("select 1 from delivery where id = ?").pluck();
+  const insertDeliveries = prepareInsertDeliveries(db);
+  return (notices: readonly DeliveryInput[], { nowMs, wake }: OperationTime): void => {
+    for (const notice of notices) {
+      if (isThere.get(notice.id) !== undefined) continue;
+      insertDeliveries([notice], { turn: null, message: null }, nowMs);
+      wake("outbox");
     }
   };
 }

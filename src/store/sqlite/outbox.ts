@@ -7,7 +7,7 @@ import type { Database } from "better-sqlite3";
 import type { DeliveryId } from "../../model/ids.ts";
 import type { ChunkOutcome, DeliveryClaim, DeliveryState } from "../store.ts";
 import { leaseCodec, prepareHeld } from "./held.ts";
-import { deliveryCodec, prepareInsertDeliveries } from "./insert-delivery.ts";
+import { deliveryCodec, prepareInsertDeliveries, prepareNotices } from "./insert-delivery.ts";
 import { operation, Refusal } from "./operation.ts";
 import { prepareRecorder } from "./record-changes.ts";
 import {
@@ -52,12 +52,9 @@ export const addDelivery = operation(
 
 /** Queues a notice of Cortex itself. */
 export const addNotice = operation(record({ delivery: deliveryCodec }), (db) => {
-  const isThere = db.prepare<[string], number>("select 1 from delivery where id = ?").pluck();
-  const insertDeliveries = prepareInsertDeliveries(db);
-  return ({ delivery }, { nowMs, wake }): null => {
-    if (isThere.get(delivery.id) !== undefined) return null;
-    insertDeliveries([delivery], { turn: null, message: null }, nowMs);
-    wake("outbox");
+  const notify = prepareNotices(db);
+  return ({ delivery }, moment): null => {
+    notify([delivery], moment);
     return null;
   };
 });

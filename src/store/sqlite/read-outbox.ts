@@ -1,8 +1,16 @@
 import type { Database } from "better-sqlite3";
 
 import type { Extras } from "../../model/extras.ts";
-import type { DeliveryId, TurnId } from "../../model/ids.ts";
-import type { Chunk, DeliveryState, Listed, ListOptions, OpenDeliveries, StoredDelivery } from "../store.ts";
+import { DEFAULT_ACCOUNT, type DeliveryId, type TurnId } from "../../model/ids.ts";
+import type {
+  Chunk,
+  DeliveryState,
+  DeliveryTarget,
+  Listed,
+  ListOptions,
+  OpenDeliveries,
+  StoredDelivery,
+} from "../store.ts";
 import { columnsOf, namesOf, selectFields } from "./columns.ts";
 import { DELIVERY_FIELDS } from "./insert-delivery.ts";
 import { listPage } from "./page.ts";
@@ -89,7 +97,18 @@ export function prepareReadOutbox(db: Database) {
     `select delivery, content, state, platform_id, repeated from chunk
      where delivery in (select value from json_each(?)) order by delivery, place`,
   );
+  // An edit has the platform's id of the message that it changed.
+  const findSent = db.prepare<[Record<string, string>], DeliveryRow>(
+    `select ${COLUMNS} from chunk c indexed by chunk_sent join ${TABLES.replace("delivery d", "delivery d on d.key = c.delivery")}
+     where c.platform_id = @platformId and d.channel = @channel and d.account = @account and d.place = @place
+     order by d.key limit 1`,
+  );
   return {
+    findSent: (
+      { channel, account = DEFAULT_ACCOUNT, place }: DeliveryTarget,
+      platformId: string,
+    ): StoredDelivery | undefined =>
+      maybe(withChunks(findSent.all({ channel, account, place, platformId }))[0], toDelivery),
     get: (id: DeliveryId): StoredDelivery | undefined => maybe(withChunks(find.all(id))[0], toDelivery),
     ofTurn: (turn: TurnId): StoredDelivery[] => withChunks(findOfTurn.all(turn, turn)).map(toDelivery),
     list: (options: ListOptions & { state?: DeliveryState } = {}): Listed<StoredDelivery> =>

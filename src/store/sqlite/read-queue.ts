@@ -155,7 +155,8 @@ function prepareStatements(db: Database) {
       `select ${ITEM_COLUMNS}
        from (select key from item indexed by item_unseen
              where session = @session and state = 'dropped' and policy = 'summarize' and turn is null
-               and (@isAny or lane is @lane)
+               and (@isAny or lane is @lane
+                 or exists (select 1 from event e where e.seq = item.event and e.direction in ('observed', 'deleted')))
              order by key limit @limit) w
          join item i on i.key = w.key ${ITEM_TABLES} order by i.key`,
     ),

@@ -4,6 +4,7 @@ import type { AgentId, PersonaId, RunId, TurnId } from "../../model/ids.ts";
 import type { SessionKey } from "../../model/session-key.ts";
 import type { Listed, ListOptions, RunState, SessionState, Settings, StoredSession, Wait } from "../store.ts";
 import { prepareReadOrigins } from "./label-origins.ts";
+import { prepareReadMoves } from "./moves.ts";
 import { checkPage, listPage } from "./page.ts";
 import { parseJson, known, maybe } from "./row.ts";
 import { sessionUnknown } from "./unknown.ts";
@@ -100,6 +101,7 @@ export function prepareReadSessions(db: Database) {
       findChildren.all(session, checkPage(limit)).map(toSession),
     ancestors: (session: SessionKey): StoredSession[] => findAncestors.all(session).map(toSession),
     labelOrigins: prepareReadOrigins(db),
+    movedTo: prepareReadMoves(db),
   };
 }
 

@@ -49,6 +49,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 27, sql: audiences() },
   { version: 28, sql: placesOpened() },
   { version: 29, sql: channels() },
+  { version: 30, sql: talks() },
 ];
 
 function ground(): string {
@@ -897,5 +898,21 @@ create table pairing (
 ) strict, without rowid;
 
 alter table delivery add column extras text; -- what a channel shows beside the text: buttons, files
+`;
+}
+
+/** What people in a place bring about: see moves.ts. */
+function talks(): string {
+  return `
+create table move (
+  event integer primary key references event, -- the command that asked for it
+  place integer not null references place,
+  "from" text not null, -- the session that the place is in by the configuration
+  "to" text not null
+) strict;
+create index move_place on move (place, "from", event);
+
+create index event_about on event (place, about) where about is not null;
+create index chunk_sent on chunk (platform_id) where platform_id is not null;
 `;
 }

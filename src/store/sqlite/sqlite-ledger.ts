@@ -145,8 +145,9 @@ export class SqliteLedger implements Ledger {
       "children",
       "ancestors",
       "labelOrigins",
+      "movedTo",
     );
-    this.outbox = this.#reads(prepareReadOutbox, "get", "list", "ofTurn", "open");
+    this.outbox = this.#reads(prepareReadOutbox, "get", "findSent", "list", "ofTurn", "open");
     this.approvals = this.#reads(
       prepareReadApprovals,
       "get",

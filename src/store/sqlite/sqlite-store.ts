@@ -260,13 +260,27 @@ export class SqliteStore implements Store {
   }
 
   #acceptInput({ event, options = {} }: EventToAccept): Input<"acceptEvent"> {
-    const { dispatch, claim, judge, revises, file, progress, guest } = options;
+    const {
+      dispatch,
+      claim,
+      judge,
+      revises,
+      notices = [],
+      moves,
+      withdraws,
+      file,
+      progress,
+      guest,
+    } = options;
     return {
       event: encode.encodeEvent({ ...event, id: this.#keptId(event.id) }),
       dispatch: dispatch === undefined ? undefined : encode.encodeDispatch(dispatch),
       claim: this.#claimRequest(claim),
       judge: judge === true ? 1 : 0,
       revises,
+      notices: notices.map(encode.encodeDelivery),
+      moves: moves === undefined ? undefined : encode.encodeMove(moves),
+      withdraws,
       file: file === undefined ? undefined : encodeFile(file),
       progress,
       guest: guest === undefined ? undefined : { ...guest, guest: keptKey(guest.guest, this) },

@@ -1,6 +1,8 @@
 /** Checks the team's settings and its directory. A missing team is fine: not every home has one. */
 import { access, constants } from "node:fs/promises";
 
+import { enabledAccount } from "../../config/channel-accounts.ts";
+import { readConfigured } from "../../config/configured.ts";
 import { readTeamConfig, type TeamConfig } from "../../config/team-config.ts";
 import { TEAM_KEYS } from "../../config/team-settings.ts";
 import { count } from "../../model/count.ts";
@@ -31,7 +33,24 @@ export async function checkTeam(home: CheckedHome): Promise<Check[]> {
     const code = codeOf(error) ?? String(error);
     return [fail("team", `Cannot write to ${folder} (${code})`, "Check its owner and permissions.")];
   }
-  return [...foreign, await checkFiles(home, folder)];
+  return [...foreign, ...(await checkChat(home, config)), await checkFiles(home, folder)];
+}
+
+/** Reports that would go to a chat have another place if its channel is missing, which nobody would notice. */
+export async function checkChat(
+  home: Pick<CheckedHome, "home" | "environment">,
+  { telegramChatId }: TeamConfig,
+): Promise<Check[]> {
+  if (telegramChatId === undefined) return [];
+  const { config } = await readConfigured(home);
+  if (enabledAccount(config, "telegram") !== undefined) return [];
+  return [
+    warn(
+      "team",
+      "`telegram_chat_id` is set, but no Telegram channel is enabled: reports go to `admin`, or to the log",
+      "Add `channels.telegram` to config/cortex.json, or clear `telegram_chat_id`.",
+    ),
+  ];
 }
 
 async function checkFiles(home: CheckedHome, folder: string): Promise<Check> {

@@ -17,7 +17,7 @@ export const TEAM_OPTIONS: Options = [
     'Time of the daily briefing, or "off" (env CORTEX_DAILY_BRIEFING, default 09:00)',
   ],
   ["--daily-review <time>", 'Time of the daily review, or "off" (env CORTEX_DAILY_REVIEW, default 18:00)'],
-  ["--telegram-chat-id <id>", "Telegram chat of the protocol; unused for now (env CORTEX_TELEGRAM_CHAT_ID)"],
+  ["--telegram-chat-id <id>", "Telegram chat that gets the reports (env CORTEX_TELEGRAM_CHAT_ID)"],
   [
     "--chief-of-staff-project <folder>",
     "Coordinator's project (env CORTEX_CHIEF_OF_STAFF_PROJECT, default: the team directory)",

@@ -6,6 +6,7 @@ import { isoTime } from "../../feature/views.ts";
 import { lintTeam, type TeamFinding } from "../reports/lint.ts";
 import { repair } from "../reports/repair.ts";
 import type { Invocation } from "../../feature/command.ts";
+import { checkChat } from "./check.ts";
 import { openTeam } from "./look-commands.ts";
 import { problemView } from "./views.ts";
 import { count, harmless, moment, table } from "../../terminal/text.ts";
@@ -20,6 +21,8 @@ export async function lint(given: Invocation): Promise<void | false> {
   const shown = findings.map((finding) =>
     Object.assign(problemView(finding), { isRepairable: finding.isRepairable }),
   );
+  for (const { message, hint } of await checkChat(given, team.config))
+    print.note(`${message}. ${hint ?? ""}`);
   const lines = [...fixed.map((file) => `Repaired ${file}`), ...findings.map(describe)];
   print.data({ findings: shown, fixed }, () => [...lines, summary(findings, given)].join("\n"));
   return findings.length === 0 ? undefined : false;

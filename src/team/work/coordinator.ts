@@ -5,7 +5,8 @@
 import { hash } from "node:crypto";
 
 import { dateOf } from "../../model/day.ts";
-import type { DeliveryId, EventId, ItemId } from "../../model/ids.ts";
+import { enabledAccount } from "../../config/channel-accounts.ts";
+import { DEFAULT_ACCOUNT, type DeliveryId, type EventId, type ItemId } from "../../model/ids.ts";
 import { SILENCE } from "../../model/reply-tool.ts";
 import type { DeliveryTarget, TeamGift } from "../../store/store.ts";
 import { type Care, type Concern, concernsOf, formatConcerns } from "../reports/attention.ts";
@@ -159,11 +160,14 @@ async function askCoordinator(notices: readonly Notice[], place: Workplace): Pro
   });
 }
 
-/** The team's chat, else the configured `admin`. Undefined: the log. */
-function reportTarget({ team, channels, settings }: Workplace): DeliveryTarget | undefined {
-  const { telegramChatId } = team.config;
-  const isChat = telegramChatId !== undefined && channels().includes(TELEGRAM);
-  return isChat ? { channel: TELEGRAM, place: telegramChatId } : settings.config().admin;
+/** The team's chat on Telegram, else the configured `admin`. Undefined: the log. A channel that is down gets it later. */
+function reportTarget({ team, settings }: Workplace): DeliveryTarget | undefined {
+  const { telegramChatId: place } = team.config;
+  const config = settings.config();
+  const telegram = place === undefined ? undefined : enabledAccount(config, TELEGRAM);
+  if (place === undefined || telegram === undefined) return config.admin;
+  const { account } = telegram;
+  return { channel: TELEGRAM, place, ...(account === DEFAULT_ACCOUNT ? {} : { account }) };
 }
 
 /** The coordinator's session inherits the labels of the member's session, whose words the notice repeats. */

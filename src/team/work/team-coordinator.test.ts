@@ -63,6 +63,35 @@ test("what people are told goes to the place that they named", PATIENT, async ()
 });
 
 test(
+  "reports go to the team's chat on Telegram, once, also while that is not connected",
+  PATIENT,
+  async () => {
+    const channels = { telegram: { tokenEnv: "UNSET" } };
+    using home = teamHome(
+      { "chief-of-staff": {} },
+      {
+        settings: 'telegram_chat_id: "-100"\n',
+        cortex: { timezone: "UTC", admin: { channel: "http", place: "desk" }, channels },
+      },
+    );
+    const clock = movable(TEN_MS - 2 * 60 * MINUTE_MS);
+    await using opened = await open(home, clock);
+    await expect.poll(() => home.tasks("chief-of-staff"), PATIENT).toContain("last-tick");
+    clock.ms = TEN_MS;
+    opened.cortex.team.lookAgain();
+    const sent = async () =>
+      (await opened.cortex.store.outbox.list()).items.map(({ target, content }) => ({ target, content }));
+    const briefing = {
+      target: expect.objectContaining({ channel: "telegram", place: "-100" }),
+      content: expect.stringContaining("# Briefing — 2026-03-28"),
+    };
+    await expect.poll(sent, PATIENT).toEqual([briefing]);
+    await (await opened.cortex.team.open()).tick();
+    expect(await sent()).toEqual([briefing]);
+  },
+);
+
+test(
   "briefing and review are sent once a day at their times, and made up for the same day",
   PATIENT,
   async () => {

@@ -9,7 +9,7 @@ import type { TeamDirectory } from "../files/team-directory.ts";
 /** A team directory, and the Cortex that works on it. */
 export interface Workplace extends Pick<
   Ports,
-  "home" | "environment" | "clock" | "mintId" | "slots" | "channels" | "log"
+  "home" | "environment" | "clock" | "mintId" | "slots" | "log"
 > {
   readonly team: TeamDirectory;
   /** Whose words its files hold. */
