@@ -3,10 +3,10 @@ import { ask } from "../../client/ask.ts";
 import { findServer, type RunningServer } from "../../client/server.ts";
 import { type Check, fail, failure, ok, warn } from "../../feature/check.ts";
 import type { CheckedHome } from "../../feature/feature.ts";
+import { accountName } from "../../model/account-name.ts";
 import { CortexError } from "../../model/errors.ts";
 import { reveal } from "../../model/reveal.ts";
 import { moment } from "../../terminal/text.ts";
-import { accountName } from "./describe.ts";
 import type { ChannelView, FindingsView } from "./views.ts";
 
 const NAME = "channels";
@@ -31,7 +31,7 @@ export async function checkChannels({ home, request }: CheckedHome): Promise<rea
 
 function stateOf(view: ChannelView): Check {
   const { state, since, error } = view;
-  const name = accountName(view);
+  const name = accountName(view.name, view.account);
   if (state === "live" || state === "connecting") return ok(NAME, `${name} is ${state}`);
   const message = `${name} is ${state} since ${moment(since)}${error === null ? "" : `: ${reveal(error)}`}`;
   const hint = `\`cortex channels status ${view.name}\` shows more; \`cortex channels login ${view.name}\` replaces its secrets.`;
@@ -48,7 +48,7 @@ async function findingsOf({ name, account }: ChannelView, server: RunningServer)
         .map(({ name: what, state, message, hint }) =>
           (state === "fail" ? fail : warn)(
             NAME,
-            `${accountName({ name, account })}: ${what}: ${reveal(message)}`,
+            `${accountName(name, account)}: ${what}: ${reveal(message)}`,
             hint ?? `Run \`cortex channels test ${name}\` again later.`,
           ),
         ),
