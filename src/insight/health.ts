@@ -1,6 +1,6 @@
 /** The health of a running Cortex: its measures and a list of problems. */
+import { accountName } from "../model/account-name.ts";
 import { count } from "../model/count.ts";
-import { DEFAULT_ACCOUNT } from "../model/ids.ts";
 import { readMeasures, type MeasuredCortex, type Measures } from "./measure.ts";
 import { describeQuota, hintFor } from "../turns/quotas.ts";
 import { describeUnset } from "../config/unset-variables.ts";
@@ -142,10 +142,9 @@ function* deadChannels({ channels }: Measures): Generator<HealthProblem> {
   for (const { name, account, state, downMs, error } of channels) {
     if (downMs === null || state === "off") continue;
     if (!NEEDS_A_PERSON.has(state) && downMs < CHANNEL_DOWN_MS) continue;
-    const named = account === DEFAULT_ACCOUNT ? name : `${name}@${account}`;
     const why = error === null ? "" : `: ${error.replace(/\.$/, "")}`;
     yield {
-      problem: `Channel ${named} is not connected (${state}, for ${inWords(downMs)})${why}`,
+      problem: `Channel ${accountName(name, account)} is not connected (${state}, for ${inWords(downMs)})${why}`,
       hint: `\`cortex channels status ${name}\` shows details, \`cortex channels test ${name}\` asks the platform.`,
     };
   }

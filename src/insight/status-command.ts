@@ -1,3 +1,5 @@
+import { accountName } from "../model/account-name.ts";
+import type { Health } from "./health.ts";
 import type { CoolingProfile } from "./measure.ts";
 import type { Invocation } from "../feature/command.ts";
 import { type Overview, readOverview } from "./overview.ts";
@@ -16,12 +18,19 @@ function describeServer({ server, model, health }: Overview): string[][] {
     ["server", `${server.url}, process ${server.pid}, up since ${moment(server.startedAt)}`],
     ["model", `${model.profile.model ?? model.profile.name}, because ${model.why}`],
     ...health.coolDowns.map((cooling) => ["cooling down", describeCoolDown(cooling)]),
+    ...health.channels
+      .filter(({ downMs }) => downMs !== null)
+      .map((channel) => ["not connected", describeChannel(channel)]),
     ["health", health.status],
     ...health.problems.flatMap(({ problem, hint }) => [
       ["", harmless(`${problem}.`)],
       ["", `  ${harmless(hint)}`],
     ]),
   ];
+}
+
+function describeChannel({ name, account, state, downMs }: Health["channels"][number]): string {
+  return `${accountName(name, account)}: ${state}, for ${duration(downMs ?? 0)}`;
 }
 
 export function describeCoolDown(cooling: CoolingProfile): string {

@@ -4,6 +4,7 @@
  *
  *     owner · person:ada · guest:telegram:42 · source:webhook:pay · agent:main
  */
+import { accountName } from "./account-name.ts";
 import {
   AGENT_ADAPTER,
   ANSWER_ADAPTER,
@@ -98,8 +99,7 @@ export function identityOf({
   readonly account?: string | undefined;
   readonly sender: string;
 }): Identity {
-  const at = account === undefined || account === "default" ? channel : `${channel}@${account}`;
-  return `${at}:${sender}` as Identity;
+  return `${accountName(channel, account)}:${sender}` as Identity;
 }
 
 /** What relays, scripts and teams begin, they begin for the owner. */

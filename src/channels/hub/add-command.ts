@@ -1,4 +1,5 @@
 /** `cortex channels add` and `login`: from the platform's own steps to a channel that is live. */
+import { accountName } from "../../model/account-name.ts";
 import { DEFAULT_ACCOUNT } from "../../model/ids.ts";
 import { CortexError } from "../../model/errors.ts";
 import { chatAccounts, pathOfAccount } from "../../config/channel-accounts.ts";
@@ -16,7 +17,7 @@ import {
   type NewValues,
 } from "./asked-values.ts";
 import { channelPortsOf } from "./channel-ports.ts";
-import { accountName, describeFindings } from "./describe.ts";
+import { describeFindings } from "./describe.ts";
 import { givenValues, readInput } from "./given-values.ts";
 import { describeCommand, installCommand, installPackages, missingPackages } from "./install-packages.ts";
 import { channelUnknown, loadModule } from "./modules.ts";
@@ -101,7 +102,7 @@ async function setUpWith(prompts: Prompts, setup: Setup): Promise<boolean | unde
   const answered = await askValues({ module, asked, prompts, onlySecrets, probe });
   if (answered === undefined) return undefined;
   await save(answered.values, setup);
-  prompts.say(`\nSaved ${accountName({ name: module.name, account: configured.account })}.`);
+  prompts.say(`\nSaved ${accountName(module.name, configured.account)}.`);
   for (const line of hiddenByEnvironment(answered.values, setup)) prompts.say(line);
   const connected = await waitUntilLive(given.home, configured, prompts.closed);
   prompts.say(given.print.advice(describeOutcome(connected, setup)));
@@ -198,7 +199,7 @@ function hiddenByEnvironment(values: NewValues, { asked, given }: Setup): string
 }
 
 function describeOutcome(connected: Connected, { module, configured, onlySecrets }: Setup): string {
-  const name = accountName({ name: module.name, account: configured.account });
+  const name = accountName(module.name, configured.account);
   const next = onlySecrets
     ? []
     : [

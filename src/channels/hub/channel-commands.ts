@@ -3,11 +3,12 @@ import { ask } from "../../client/ask.ts";
 import { openLedger } from "../../client/ledger.ts";
 import { needServer } from "../../client/server.ts";
 import { type Invocation, text } from "../../feature/command.ts";
+import { accountName } from "../../model/account-name.ts";
 import { reveal } from "../../model/reveal.ts";
 import { describePerson } from "../../people/read-commands.ts";
 import type { PersonView } from "../../people/views.ts";
 import { moment, table } from "../../terminal/text.ts";
-import { accountName, describeAccount, describeFindings, rowOf } from "./describe.ts";
+import { describeAccount, describeFindings, rowOf } from "./describe.ts";
 import { channelUnknown } from "./modules.ts";
 import type { ChannelView, FindingsView } from "./views.ts";
 
@@ -27,7 +28,7 @@ export async function listChannels({ home, print }: Invocation): Promise<void> {
 export async function showChannels({ home, args: [name], print }: Invocation): Promise<void> {
   const { items } = await readChannels(home);
   const meant = items.filter(
-    (each) => name === undefined || each.name === name || accountName(each) === name,
+    (each) => name === undefined || each.name === name || accountName(each.name, each.account) === name,
   );
   if (name !== undefined && meant.length === 0)
     throw channelUnknown(name, [...new Set(items.map((each) => each.name))]);
@@ -49,7 +50,7 @@ export async function testChannel(given: Invocation): Promise<void | false> {
       .map((each) =>
         items.length === 1
           ? describeFindings(each.findings)
-          : `${accountName(each)}\n${describeFindings(each.findings)}`,
+          : `${accountName(each.name, each.account)}\n${describeFindings(each.findings)}`,
       )
       .join("\n\n"),
   );

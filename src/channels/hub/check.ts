@@ -5,10 +5,10 @@ import { chatAccounts } from "../../config/channel-accounts.ts";
 import { readConfigured } from "../../config/configured.ts";
 import { type Check, fail, failure, ok, warn } from "../../feature/check.ts";
 import type { CheckedHome } from "../../feature/feature.ts";
+import { accountName } from "../../model/account-name.ts";
 import { CortexError } from "../../model/errors.ts";
 import { reveal } from "../../model/reveal.ts";
 import { moment } from "../../terminal/text.ts";
-import { accountName } from "./describe.ts";
 import type { ChannelView, FindingsView } from "./views.ts";
 
 const NAME = "channels";
@@ -25,7 +25,7 @@ async function checkSettings(checked: CheckedHome): Promise<Check[]> {
   return smart.map(({ channel: name, account }) =>
     warn(
       NAME,
-      `${accountName({ name, account })}: \`routing: "smart"\` has no effect yet; messages go to the session of their place`,
+      `${accountName(name, account)}: \`routing: "smart"\` has no effect yet; messages go to the session of their place`,
       'Use "default".',
     ),
   );
@@ -50,7 +50,7 @@ async function checkConnections({ home, request }: CheckedHome): Promise<Check[]
 
 function stateOf(view: ChannelView): Check {
   const { state, since, error } = view;
-  const name = accountName(view);
+  const name = accountName(view.name, view.account);
   if (state === "live" || state === "connecting") return ok(NAME, `${name} is ${state}`);
   const message = `${name} is ${state} since ${moment(since)}${error === null ? "" : `: ${reveal(error)}`}`;
   const hint = `\`cortex channels status ${view.name}\` shows more; \`cortex channels login ${view.name}\` replaces its secrets.`;
@@ -67,7 +67,7 @@ async function findingsOf({ name, account }: ChannelView, server: RunningServer)
         .map(({ name: what, state, message, hint }) =>
           (state === "fail" ? fail : warn)(
             NAME,
-            `${accountName({ name, account })}: ${what}: ${reveal(message)}`,
+            `${accountName(name, account)}: ${what}: ${reveal(message)}`,
             hint ?? `Run \`cortex channels test ${name}\` again later.`,
           ),
         ),

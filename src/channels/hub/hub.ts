@@ -9,6 +9,7 @@ import type { Settings } from "../../config/settings.ts";
 import { variablesOf } from "../../config/unset-variables.ts";
 import type { OpenFeature } from "../../feature/feature.ts";
 import type { Ports } from "../../feature/ports.ts";
+import { accountName } from "../../model/account-name.ts";
 import { CortexError, errorText } from "../../model/errors.ts";
 import { DEFAULT_ACCOUNT } from "../../model/ids.ts";
 import { WakeLoop } from "../../model/wake-loop.ts";
@@ -312,7 +313,7 @@ function namesOf(accounts: readonly ChatAccount[]): string[] {
 }
 
 function takesNothing(channel: string, account: string): CortexError {
-  const name = account === DEFAULT_ACCOUNT ? channel : `${channel}@${account}`;
+  const name = accountName(channel, account);
   return new CortexError("channel_unknown", `No channel ${JSON.stringify(name)} takes requests here`, {
     hint: "Run `cortex channels status` to see how the channel receives messages.",
   });

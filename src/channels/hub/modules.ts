@@ -1,3 +1,4 @@
+import { accountName } from "../../model/account-name.ts";
 import { CortexError } from "../../model/errors.ts";
 import { nearest } from "../../model/nearest.ts";
 import { CHANNEL_API, type ChannelModule } from "../channel.ts";
@@ -24,7 +25,7 @@ function channelMissing(channel: string, known: readonly string[]): CortexError 
 
 /** None of this name is configured. */
 export function channelUnknown(channel: string, known: readonly string[], account?: string): CortexError {
-  const name = account === undefined ? channel : `${channel}@${account}`;
+  const name = accountName(channel, account);
   return new CortexError("channel_unknown", `Unknown channel "${name}"`, {
     hint:
       known.length === 0

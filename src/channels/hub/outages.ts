@@ -5,6 +5,7 @@
  * An outage is kept in the store from its begin to its end, so that restarts tell nothing twice. While no other way in is
  * live, it stays untold: the health of Cortex shows it, and the first way in that comes up gets the notice.
  */
+import { accountName } from "../../model/account-name.ts";
 import { MINUTE_MS } from "../../model/durations.ts";
 import { errorText } from "../../model/errors.ts";
 import { DEFAULT_ACCOUNT, type DeliveryId } from "../../model/ids.ts";
@@ -93,14 +94,14 @@ export class Outages {
   async #tell(account: AccountStatus, outage: Outage): Promise<void> {
     const target = await this.#placeFor(account);
     if (target === undefined) return;
-    const text = `The channel ${nameOf(account)} is disconnected: ${outage.error}`;
+    const text = `The channel ${accountName(account.channel, account.account)} is disconnected: ${outage.error}`;
     await this.#notify(target, text, `${keyOf(account)}/${outage.atMs}`);
     await this.#keep(keyOf(account), { ...outage, told: target });
   }
 
   async #end(account: AccountStatus, { told, atMs }: Outage): Promise<void> {
     const key = keyOf(account);
-    const text = `The channel ${nameOf(account)} is connected again.`;
+    const text = `The channel ${accountName(account.channel, account.account)} is connected again.`;
     if (told !== null) await this.#notify(told, text, `${key}/${atMs}/over`);
     await this.#keep(key, null);
   }
@@ -182,8 +183,4 @@ function isSteady({ state, sinceMs }: AccountStatus, nowMs: number): boolean {
 
 function keyOf({ channel, account }: AccountStatus): string {
   return `outage:${channel}@${account}`;
-}
-
-function nameOf({ channel, account }: AccountStatus): string {
-  return account === DEFAULT_ACCOUNT ? channel : `${channel}@${account}`;
 }

@@ -6,6 +6,7 @@ import { changeVariables } from "../../config/env-file.ts";
 import { readConfig, readTexts } from "../../config/read.ts";
 import { variablesOf } from "../../config/unset-variables.ts";
 import { type Invocation, text } from "../../feature/command.ts";
+import { accountName } from "../../model/account-name.ts";
 import { CortexError } from "../../model/errors.ts";
 import { DEFAULT_ACCOUNT } from "../../model/ids.ts";
 import { openPrompts } from "../../terminal/prompts.ts";
@@ -26,7 +27,7 @@ export async function removeChannel(given: Invocation): Promise<void | false> {
     const known = [...new Set(accounts.map((each) => each.channel))];
     throw channelUnknown(channel, known, account);
   }
-  const name = account === undefined ? channel : `${channel}@${account}`;
+  const name = accountName(channel, account);
   if (options["yes"] !== true && !(await confirm(`Remove ${name} from cortex.json? [y/N] `, given))) {
     print.note("Nothing was removed.");
     return false;
