@@ -2,6 +2,7 @@
 import { expect, test } from "vitest";
 
 import { conformanceChecks } from "../src/conformance/checks.ts";
+import { BOARDS, conformBoard } from "./support/boards.ts";
 import { CONFORMING } from "./support/conforming.ts";
 
 const KILLS = { messages: 1_000, places: 50, kills: 40 };
@@ -14,5 +15,15 @@ test.each(Object.entries(CONFORMING))(
       name.includes("killed"),
     )!;
     expect(await check.run()).toBeUndefined();
+  },
+);
+
+test.each(Object.entries(BOARDS))(
+  "the example of a %s keeps all promises of a channel",
+  { timeout: 600_000 },
+  async (_, use) => {
+    const outcomes = await conformBoard(use, "all");
+    expect(outcomes.filter(({ problem }) => problem !== null)).toEqual([]);
+    expect(outcomes).toHaveLength(16);
   },
 );

@@ -58,7 +58,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   keep: BELOW_FEATURES,
   access: BELOW_FEATURES,
   people: [...BELOW_FEATURES, "keep"],
-  "channels/*": [...BELOW_FEATURES, "people"],
+  "channels/*": [...BELOW_FEATURES, "people", "plugins"],
   runtime: [...BELOW_FEATURES, ...FEATURES],
   doctor: [...BELOW_FEATURES, "insight", "runtime"],
   server: [...PORTS, "intake", "feature", "insight", "runtime", "doctor"],

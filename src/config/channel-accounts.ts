@@ -1,5 +1,6 @@
 /** The accounts of the chat channels that the configuration names. */
 import { DEFAULT_ACCOUNT } from "../model/ids.ts";
+import { present } from "../model/present.ts";
 import { type ChannelPlugin, channelPlugin, isPlugin, type PluginUse } from "./channel-plugins.ts";
 import { CHAT_CHANNELS, type ChatChannel } from "./channels-schema.ts";
 import type { Config } from "./config.ts";
@@ -52,7 +53,7 @@ const BUILT_IN: ReadonlySet<string> = new Set([...CHAT_CHANNELS, "webhooks", "fi
 
 function pluginAccounts([channel, configured]: readonly [string, ChannelPlugin]): ChatAccount[] {
   const { use, sha256 } = configured;
-  return accountsOf(channel, configured).map((account) => ({ ...account, plugin: { use, sha256 } }));
+  return accountsOf(channel, configured, { use, sha256 });
 }
 
 /** The default account of a channel, or its first one, whether it is connected right now or not. Undefined: none is enabled. */
@@ -60,15 +61,20 @@ export function enabledAccount(config: Pick<Config, "channels">, channel: string
   return chatAccounts(config).find((each) => each.channel === channel && each.settings.enabled);
 }
 
-function accountsOf(channel: string, configured: ChatSettings | ChannelPlugin | undefined): ChatAccount[] {
+function accountsOf(
+  channel: string,
+  configured: ChatSettings | ChannelPlugin | undefined,
+  plugin?: PluginPin,
+): ChatAccount[] {
   if (configured === undefined) return [];
   const { accounts, ...settings } = configured;
   const all: ChatAccount[] = [];
   // Without credentials of its own, it only groups the others.
   const isGroup =
     Object.keys(accounts).length > 0 && !Object.keys(settings).some((field) => field.endsWith("Env"));
-  if (!isGroup) all.push({ channel, account: DEFAULT_ACCOUNT, settings });
-  for (const [account, own] of Object.entries(accounts)) all.push({ channel, account, settings: own });
+  const by = present({ plugin });
+  if (!isGroup) all.push({ channel, account: DEFAULT_ACCOUNT, settings, ...by });
+  for (const [account, own] of Object.entries(accounts)) all.push({ channel, account, settings: own, ...by });
   return all;
 }
 

@@ -1,4 +1,6 @@
 /** Chat channels that are plugins: entries of `channels` with `use`. Their own settings are checked by the plugin. */
+import { resolve } from "node:path";
+
 import { z } from "zod";
 
 import { isOwnAdapter } from "../model/event.ts";
@@ -35,6 +37,12 @@ export const channelPlugin = z.looseObject({
 
 export type ChannelPlugin = z.output<typeof channelPlugin>;
 export type PluginUse = ChannelPlugin["use"];
+
+/** The folder of a plugin, as the configuration names it. Undefined: it is a package, or a program without a folder. */
+export function pluginPath(use: PluginUse, home: string): string | undefined {
+  if (typeof use === "string") return /^\.{0,2}\//.test(use) ? resolve(home, use) : undefined;
+  return use.folder === undefined ? undefined : resolve(home, use.folder);
+}
 
 /** The settings of an account that are the plugin's own. */
 export function ownSettings(settings: Readonly<Record<string, unknown>>): Record<string, unknown> {

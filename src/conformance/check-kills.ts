@@ -1,5 +1,5 @@
 /**
- * Messages that keep coming while `cortex up` is killed again and again: each has one turn, in the order of its place, and a
+ * Messages that keep coming while `cortex up` is killed again and again, on a bad network: each has one turn, in the order of its place, and a
  * second copy of an answer is there only where the channel allows it and the outbox has marked it.
  */
 import { once } from "node:events";
@@ -8,7 +8,7 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 
-import type { Where } from "../channels/kit/counterpart.ts";
+import type { Counterpart, SendFault, Where } from "../channels/kit/counterpart.ts";
 import { openLedger } from "../client/ledger.ts";
 import { type ChildProcess, launch } from "../programs/launch.ts";
 import { childEnvironment } from "../programs/environment.ts";
@@ -50,8 +50,10 @@ export async function checkKills(subject: Subject, { messages, places, kills }: 
   for (let kill = 0; kill < kills; kill++) {
     const before = numbersSent(world).size;
     sayUpTo(places + Math.round(((messages - places) * (kill + 1)) / (kills + 1)));
+    makeTrouble(kill, counterpart);
     await withServer(world, async () => {
       await answered(world, Math.min(before + 1, said));
+      counterpart.cut();
       await pause(LIFE_MS * ((kill % 4) / 3));
     });
   }
@@ -60,6 +62,17 @@ export async function checkKills(subject: Subject, { messages, places, kills }: 
   await checkLedger(world, messages);
   await checkSent(world, places);
   checkViolations(world);
+}
+
+/** The network is bad as well: slow, cut, and with sends of which nobody knows whether they arrived. */
+function makeTrouble(kill: number, counterpart: Counterpart): void {
+  counterpart.delay(kill % 3 === 0 ? 20 : 0);
+  const faults: readonly SendFault[] = [
+    { kind: "accept-then-cut" },
+    { kind: "rate-limit", pauseMs: 1_000 },
+    { kind: "cut" },
+  ];
+  counterpart.failSends(...faults.slice(kill % 2));
 }
 
 /** One in five is a group, in which less is said: platforms allow fewer messages there. */

@@ -120,7 +120,7 @@ export class World implements AsyncDisposable {
 
   /** Moves the clock on in steps that leave the connection time to prove that it lives. */
   async pass(ms: number): Promise<void> {
-    const stepMs = Math.round(this.can.proofMs * 0.4);
+    const stepMs = Math.round(this.can.proofMs * 0.7);
     for (let leftMs = ms; leftMs > 0; leftMs -= stepMs) {
       await this.jump(Math.min(leftMs, stepMs));
       const nowMs = this.now();

@@ -4,7 +4,7 @@ import { type RichText, type RichTextRange, runsOf } from "../../model/rich-text
 import type { Hello } from "./protocol.ts";
 
 export function formatOf({ kind, maxLength, counts }: Hello["format"]): MessageFormat {
-  const size = counts === "bytes" ? Buffer.byteLength : (text: string) => text.length;
+  const size = (text: string): number => (counts === "bytes" ? Buffer.byteLength(text) : text.length);
   return {
     maxLength,
     render: (piece) => {

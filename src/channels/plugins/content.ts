@@ -7,25 +7,23 @@ import { delimiter, dirname, isAbsolute, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 
 import type { PluginPin } from "../../config/channel-accounts.ts";
-import type { PluginUse } from "../../config/channel-plugins.ts";
+import { pluginPath, type PluginUse } from "../../config/channel-plugins.ts";
 import { CortexError } from "../../model/errors.ts";
 import { type FolderHash, hashOfFiles, sha256OfFolder } from "../../model/folder-hash.ts";
 
 /** Throws `channel_unknown` if it is not there, and `file_unsafe` if it cannot be hashed. */
 export async function contentOf(use: PluginUse, home: string): Promise<PluginContent> {
-  if (typeof use === "string") {
-    const folder = await folderOf(use, home);
-    return { place: folder, hash: await sha256OfFolder(folder) };
-  }
-  const { folder, command } = use;
-  if (folder !== undefined) {
-    const place = await folderOf(resolve(home, folder), home);
-    return { place, hash: await sha256OfFolder(place) };
-  }
-  const file = await realpath(programOf(command[0]!, home));
+  const path = pluginPath(use, home);
+  if (path !== undefined) return contentIn(await folderOf(path, path, home));
+  if (typeof use === "string") return contentIn(await folderOf(use, packageFolder(use, home), home));
+  const file = await realpath(programOf(use.command[0]!, home));
   const sha256 = createHash("sha256").update(await readFile(file));
   const files = [`program ${sha256.digest("hex")} ${file}`];
   return { place: file, hash: { sha256: hashOfFiles(files), files } };
+}
+
+async function contentIn(place: string): Promise<PluginContent> {
+  return { place, hash: await sha256OfFolder(place) };
 }
 
 export interface PluginContent {
@@ -48,16 +46,15 @@ export async function reviewedContent(
   });
 }
 
-async function folderOf(use: string, home: string): Promise<string> {
-  const isPath = /^\.{0,2}\//.test(use);
-  const path = isPath ? resolve(home, use) : packageFolder(use, home);
-  if (path === undefined || statSync(path, { throwIfNoEntry: false })?.isDirectory() !== true)
-    throw new CortexError("channel_unknown", `There is no channel plugin ${use}`, {
-      hint: isPath
-        ? `Expected a folder ${path}.`
-        : `Install the package in ${home} or beside Cortex, without its install scripts: npm install --ignore-scripts ${use}.`,
-    });
-  return realpath(path);
+async function folderOf(name: string, folder: string | undefined, home: string): Promise<string> {
+  if (folder !== undefined && statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true)
+    return realpath(folder);
+  throw new CortexError("channel_unknown", `There is no channel plugin ${name}`, {
+    hint:
+      folder === undefined
+        ? `Install the package in ${home}, or beside Cortex: npm install --ignore-scripts ${name}.`
+        : "Name a folder relative to the home in `use`.",
+  });
 }
 
 /** In the home, or beside Cortex. */
