@@ -37,6 +37,14 @@ const PLATFORM_FIELDS = {
     tokenEnv: variable("Variable with the bot's token from @BotFather.").exactOptional(),
     baseUrl: url("Bot API server.").default("https://api.telegram.org"),
   },
+  discord: {
+    tokenEnv: variable("Variable with the bot's token from the Discord Developer Portal.").exactOptional(),
+    apiUrl: url("Discord's REST API, with its version.").default("https://discord.com/api/v10"),
+    gatewayUrl: z
+      .url({ protocol: /^wss?$/, error: "expected a ws or wss URL" })
+      .describe("Discord's gateway. Default: what the REST API names.")
+      .exactOptional(),
+  },
 } as const;
 
 export const CHAT_CHANNELS = Object.keys(PLATFORM_FIELDS) as readonly (keyof typeof PLATFORM_FIELDS)[];
@@ -58,8 +66,10 @@ function chatChannel<Fields extends z.ZodRawShape>(name: string, fields: Fields)
 /** The settings of one account, by channel. */
 export const channelSettings = {
   telegram: z.object({ ...conversation, ...PLATFORM_FIELDS.telegram }),
+  discord: z.object({ ...conversation, ...PLATFORM_FIELDS.discord }),
 };
 
 export const chatChannels = {
   telegram: chatChannel("Telegram", PLATFORM_FIELDS.telegram),
+  discord: chatChannel("Discord", PLATFORM_FIELDS.discord),
 };

@@ -332,7 +332,7 @@ const subAgents = z
   .describe("Workers that run as processes.");
 
 /** Chat platforms that this version does not speak to. */
-const PLATFORMS = ["discord", "slack", "whatsapp", "signal", "imessage", "email", "matrix"] as const;
+const PLATFORMS = ["slack", "whatsapp", "signal", "imessage", "email", "matrix"] as const;
 
 const admin = z
   .strictObject({

@@ -22,6 +22,7 @@ export function unsetVariables(
       ] as const;
     }),
     ["channels.telegram.tokenEnv", channels.telegram?.tokenEnv, "Telegram stays disconnected"],
+    ["channels.discord.tokenEnv", channels.discord?.tokenEnv, "Discord stays disconnected"],
     ["webSearch.apiKeyEnv", webSearch?.apiKeyEnv, "WebSearch fails"],
   ];
   return named.flatMap(([setting, name, effect]) =>

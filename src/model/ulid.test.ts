@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 
-import { createUlidSource, deriveUlid, isUlid } from "./ulid.ts";
+import { createUlidSource, deriveUlid, isUlid, ulidMs } from "./ulid.ts";
 
 const MAX_TIME_MS = 2 ** 48 - 1;
 
@@ -161,4 +161,8 @@ test("a derived id has the time of the other, and is the same for a key and for 
   expect(keys.map((key) => deriveUlid(id, key))).toEqual(derived);
   expect(new Set(derived).size).toBe(1000);
   expect(deriveUlid(later, "a") > deriveUlid(id, "a")).toBe(true);
+});
+
+test("the time that an id begins with can be read from it", () => {
+  expect(ulidMs(createUlidSource(() => 1_780_000_000_123)())).toBe(1_780_000_000_123);
 });

@@ -54,6 +54,13 @@ export function deriveUlid(ulid: string, key: string): string {
   return ulid.slice(0, TIME_CHARACTERS) + spell(hash.subarray(0, RANDOM_CHARACTERS).map((byte) => byte & 31));
 }
 
+/** The time that a ULID begins with. */
+export function ulidMs(ulid: string): number {
+  let ms = 0;
+  for (const letter of ulid.slice(0, TIME_CHARACTERS)) ms = ms * 32 + ALPHABET.indexOf(letter);
+  return ms;
+}
+
 /** Adds one; false, with nothing changed, when all digits are at their highest. */
 function countUp(digits: Uint8Array): boolean {
   const last = digits.findLastIndex((digit) => digit < 31);

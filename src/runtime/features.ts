@@ -1,5 +1,6 @@
 import { access } from "../access/feature.ts";
 import { channels } from "../channels/hub/feature.ts";
+import { discord } from "../channels/discord/feature.ts";
 import { files } from "../channels/files/feature.ts";
 import { telegram } from "../channels/telegram/feature.ts";
 import { timer } from "../channels/timer/feature.ts";
@@ -33,6 +34,7 @@ export const FEATURES: readonly Feature[] = [
   webhook,
   channels,
   telegram,
+  discord,
 ];
 
 const CORE_TOOLS = [
