@@ -266,9 +266,10 @@ export class FakeDiscord implements AsyncDisposable {
     this.raw(JSON.stringify({ op: 7, d: null }));
   }
 
-  /** op 9. A session that cannot be resumed is gone. */
+  /** op 9. A session that cannot be resumed is gone; one that can be brings nothing more until it is. */
   invalidate(isResumable: boolean): void {
     if (!isResumable) this.forgetSessions();
+    for (const session of this.#sessions.values()) session.socket = undefined;
     this.raw(JSON.stringify({ op: 9, d: isResumable }));
   }
 
@@ -292,6 +293,10 @@ export class FakeDiscord implements AsyncDisposable {
 
   fail(request: string, ...faults: readonly DiscordFault[]): void {
     this.#faults.set(request, [...(this.#faults.get(request) ?? []), ...faults]);
+  }
+
+  clearFaults(): void {
+    this.#faults.clear();
   }
 
   revoke(): void {

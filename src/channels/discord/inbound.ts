@@ -228,13 +228,18 @@ export class Reader {
     const { channel_id: id } = at;
     const channel = await this.#places.channel(id, signal);
     const guild = at.guild_id ?? channel?.guild_id;
-    const parent = channel !== undefined && THREADS.has(channel.type) ? channel.parent_id : undefined;
     if (guild === undefined)
       return { id, kind: channel === undefined || channel.type === DM ? "dm" : "group" } as const;
-    const kind = "channel" as const;
-    if (typeof parent !== "string") return { id, kind, parent: guild, ...present({ name: channel?.name }) };
-    const around = await this.#places.channel(parent, signal);
-    return { id: parent, kind, parent: guild, topic: id, ...present({ name: around?.name }) };
+    const isThread = channel !== undefined && THREADS.has(channel.type);
+    const home = (isThread ? channel.parent_id : undefined) ?? id;
+    const { name } = (home === id ? channel : await this.#places.channel(home, signal)) ?? {};
+    // The first channel of an old server has its id.
+    const parent = guild === home ? undefined : guild;
+    return {
+      id: home,
+      kind: "channel",
+      ...present({ name, parent, topic: home === id ? undefined : id }),
+    } as const;
   }
 
   /** With names instead of ids, and without the name of the bot. What is no text is told in brackets. */

@@ -91,6 +91,7 @@ export class Receiver implements Pick<Required<Connection>, "receive" | "backfil
 
   async #take(dispatches: readonly Dispatch[], sink: Sink, signal: AbortSignal): Promise<void> {
     const events: Inbound[] = [];
+    const interactions: Interaction[] = [];
     let { session, newest } = this.#cursor;
     let begins = false;
     for (const dispatch of dispatches) {
@@ -98,9 +99,9 @@ export class Receiver implements Pick<Required<Connection>, "receive" | "backfil
       if (type === "READY") [session, begins] = [sessionOf(data, seq), true];
       if (type === "RESUMED") this.#isContinued = true;
       if (session === undefined) continue;
-      this.#places.note(dispatch);
       const read = await this.#read(dispatch, session, signal);
       events.push(...read);
+      if (type === "INTERACTION_CREATE" && read.length > 0) interactions.push(data as Interaction);
       for (const { kind, messageId } of read)
         if (kind === "message" && isNewer(messageId, newest ?? "0")) newest = messageId;
       session = { ...session, seq };
@@ -117,8 +118,7 @@ export class Receiver implements Pick<Required<Connection>, "receive" | "backfil
     if (events.length > 0 || begins || isLate) await this.#commit(events, next, sink);
     else this.#cursor = next;
     sink.proof();
-    for (const { type, data } of dispatches)
-      if (type === "INTERACTION_CREATE") void this.#acknowledge(data as Interaction, signal);
+    for (const interaction of interactions) void this.#acknowledge(interaction, signal);
   }
 
   async #commit(events: readonly Inbound[], cursor: Cursor, sink: Sink): Promise<void> {
@@ -130,7 +130,10 @@ export class Receiver implements Pick<Required<Connection>, "receive" | "backfil
   /** A dispatch that cannot be read must not hold up what comes after it. */
   async #read(dispatch: Dispatch, session: Session, signal: AbortSignal): Promise<Inbound[]> {
     try {
-      return await this.#reader!.read(dispatch, session.id, signal);
+      this.#places.note(dispatch);
+      const events = await this.#reader!.read(dispatch, session.id, signal);
+      if (events.every(({ messageId }) => /^\d+$/.test(messageId))) return events;
+      throw new Error("an id is no number");
     } catch (error) {
       if (error instanceof CortexError || signal.aborted) throw error;
       this.#ports.log(`Left out a ${dispatch.type} of Discord's, which cannot be read: ${errorText(error)}`);
