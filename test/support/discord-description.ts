@@ -81,7 +81,7 @@ function fields({ properties = {}, required = [] }: Schema, value: object, at: s
 
 function limits(schema: Schema, value: unknown): string[] {
   const size =
-    typeof value === "string" ? [...value].length : Array.isArray(value) ? value.length : undefined;
+    typeof value === "string" ? Array.from(value).length : Array.isArray(value) ? value.length : undefined;
   const { minLength, maxLength, minItems, maxItems } = schema;
   const [min = 0, max = Infinity] = Array.isArray(value) ? [minItems, maxItems] : [minLength, maxLength];
   const number = typeof value === "number" ? value : undefined;

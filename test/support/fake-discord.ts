@@ -349,7 +349,10 @@ export class FakeDiscord implements AsyncDisposable {
   #identify(socket: WebSocket, { intents }: Loose): Session | undefined {
     this.identifies++;
     if (typeof intents !== "number") this.violations.push("identify without intents");
-    if ((intents & MESSAGE_CONTENT) !== 0 && !this.#hasIntent) return void socket.close(4014);
+    if ((intents & MESSAGE_CONTENT) !== 0 && !this.#hasIntent) {
+      socket.close(4014);
+      return undefined;
+    }
     const session: Session = { id: `session-${this.newId()}`, log: [], acked: 0, socket };
     this.#sessions.set(session.id, session);
     const guilds = [{ id: GUILD.id, unavailable: true }];
@@ -370,8 +373,14 @@ export class FakeDiscord implements AsyncDisposable {
     this.resumes++;
     const session = this.#sessions.get(id);
     const last = session?.log.at(-1)?.s ?? 0;
-    if (session === undefined) return void socket.send(JSON.stringify({ op: 9, d: false }));
-    if (typeof seq !== "number" || seq > last) return void socket.close(4007);
+    if (session === undefined) {
+      socket.send(JSON.stringify({ op: 9, d: false }));
+      return undefined;
+    }
+    if (typeof seq !== "number" || seq > last) {
+      socket.close(4007);
+      return undefined;
+    }
     session.acked = Math.max(session.acked, seq);
     session.socket = socket;
     for (const each of session.log) if (each.s > seq) this.#send(session, each);
@@ -493,7 +502,7 @@ export class FakeDiscord implements AsyncDisposable {
         : this.#startThread(channel, body, subId);
     if (last === "reactions") return void this.reactions.push(decodeURIComponent(path.split("/")[6]!));
     if (method === "GET") return this.#withFreshFiles(message);
-    if (method === "DELETE") return void this.remove(subId);
+    if (method === "DELETE") return this.remove(subId);
     if (message.author.id !== BOT.id)
       return new Refusal(403, "Cannot edit a message authored by another user", 50_005);
     Object.assign(message, body, { edited_timestamp: new Date().toISOString() });
@@ -696,5 +705,5 @@ async function readBody(
   for (const [name, value] of form)
     if (/^files\[\d+\]$/.test(name) && typeof value !== "string")
       files.push(Buffer.from(await value.arrayBuffer()));
-  return { body: JSON.parse(String(form.get("payload_json"))), files };
+  return { body: JSON.parse(form.get("payload_json") as string), files };
 }

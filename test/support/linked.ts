@@ -13,13 +13,21 @@ import type { Json } from "../../src/model/json.ts";
 
 /** What survives a process. */
 export class Stored {
-  readonly events: Inbound[] = [];
+  readonly #events = new Map<string, Inbound>();
   cursor: Json | undefined;
   /** Called before a commit: what it throws keeps it from happening. */
   before: () => void | Promise<void> = () => {};
 
+  get events(): Inbound[] {
+    return [...this.#events.values()];
+  }
+
   get texts(): (string | null)[] {
     return this.events.map(({ text }) => text);
+  }
+
+  add(event: Inbound): void {
+    if (!this.#events.has(event.id) && !event.sender.self) this.#events.set(event.id, event);
   }
 
   places(): KnownPlace[] {
@@ -65,15 +73,13 @@ export function openLinked<Settings>(
     readCursor: async () => stored.cursor,
     knownPlaces: async () => stored.places(),
     commit({ events, cursor, requireCurrent }) {
-      const done = committing.then(async () => {
+      const store = async (): Promise<void> => {
         await stored.before();
         requireCurrent();
-        for (const event of events) {
-          const isKnown = stored.events.some(({ id }) => id === event.id);
-          if (!isKnown && !event.sender.self) stored.events.push(event);
-        }
+        for (const event of events) stored.add(event);
         if (cursor !== undefined) stored.cursor = structuredClone(cursor);
-      });
+      };
+      const done = committing.then(store);
       committing = done.catch(() => {});
       return done;
     },

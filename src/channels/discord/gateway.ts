@@ -46,7 +46,7 @@ interface Frame {
 /** Guilds, messages and reactions in guilds and in direct messages, and the content of messages. */
 const INTENTS = (1 << 0) | (1 << 9) | (1 << 10) | (1 << 12) | (1 << 13) | (1 << 15);
 /** Dispatches that wait to be stored. Beyond, the connection ends and Discord sends them again. */
-export const MAX_WAITING = 10_000;
+const MAX_WAITING = 10_000;
 const MAX_BATCH = 100;
 /** Any code but 1000 and 1001 leaves the session alive. */
 const LEAVE = 4_000;

@@ -329,7 +329,7 @@ function kindOf(contentType = ""): FileRef["kind"] {
 const DISCORD_EPOCH_MS = 1_420_070_400_000;
 
 /** Ids of Discord's begin with a time. */
-export function timeOf(id: string): number {
+function timeOf(id: string): number {
   return Number(BigInt(id) >> 22n) + DISCORD_EPOCH_MS;
 }
 

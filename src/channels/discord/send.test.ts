@@ -294,7 +294,7 @@ test("messages keep to the limits that Discord tells", async () => {
   const limits = { "x-ratelimit-remaining": "1", "x-ratelimit-reset-after": "4.5" };
   discord.fail(CREATE, { kind: "status", status: 403, headers: limits });
   expect(connection.paceMs!(to)).toBe(0);
-  await expect(connection.send(message(), signal)).rejects.toThrow();
+  await expect(connection.send(message(), signal)).rejects.toThrow("Fault");
   nowMs += 1_000;
   expect(connection.paceMs!(to)).toBe(0);
   nowMs += 1_000;
@@ -304,7 +304,7 @@ test("messages keep to the limits that Discord tells", async () => {
 
   const everywhere = { "x-ratelimit-global": "true", "retry-after": "9" };
   discord.fail(CREATE, { kind: "status", status: 429, headers: everywhere });
-  await expect(connection.send(message(), signal)).rejects.toThrow();
+  await expect(connection.send(message(), signal)).rejects.toThrow("Fault");
   expect([connection.paceMs!(to), connection.paceMs!(other)]).toEqual([9_000, 9_000]);
 });
 
