@@ -38,6 +38,7 @@ export const SECTIONS: readonly Section[] = [
       ["hooks.md", "decide what an event means in a few lines of TypeScript"],
       ["channels.md", "talk to your agents in chat apps: who may talk, connections, settings"],
       ["telegram.md", "connect a Telegram bot"],
+      ["discord.md", "connect a Discord bot"],
       ["webhooks.md", "receive events from other programs"],
       ["files.md", "turn files in a folder into events"],
       ["schedules.md", "run something at a given time"],
