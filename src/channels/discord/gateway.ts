@@ -33,7 +33,8 @@ interface GatewayPorts {
   readonly storedSeq: () => number | undefined;
   /** Called with one batch at a time. */
   readonly take: (dispatches: readonly Dispatch[]) => Promise<void>;
-  readonly proof: () => void;
+  /** A heartbeat was. */
+  readonly answered: () => void;
 }
 
 interface Frame {
@@ -59,7 +60,6 @@ export class Gateway {
   #end: End | undefined;
   #timer: NodeJS.Timeout | undefined;
   #isGreeted = false;
-  #isReady = false;
   #isAnswered = true;
 
   constructor(ports: GatewayPorts) {
@@ -113,7 +113,6 @@ export class Gateway {
         if (typeof type !== "string" || typeof seq !== "number") return;
         if (this.#waiting.length >= MAX_WAITING)
           return this.#finish(new Error("Discord sends more than can be stored"));
-        this.#isReady ||= type === "READY" || type === "RESUMED";
         this.#waiting.push({ type, seq, data });
         return this.#woken.resolve();
       case 1:
@@ -126,7 +125,7 @@ export class Gateway {
         return this.#greet((data as { heartbeat_interval: number }).heartbeat_interval);
       case 11:
         this.#isAnswered = true;
-        if (this.#isReady) this.#ports.proof();
+        return this.#ports.answered();
     }
   }
 

@@ -19,10 +19,13 @@ import { type Dispatch, Gateway, type Session } from "./gateway.ts";
 import { idAt, type Interaction, type Message, PRESSED, Reader, type User } from "./inbound.ts";
 import { type Channel, ifAllowed, Places } from "./places.ts";
 
-interface Cursor {
+interface Position {
   readonly session?: Session;
   /** The newest message of the stream. */
   readonly newest?: string;
+}
+
+interface Cursor extends Position {
   /** Messages after this one may be missing. */
   readonly gap?: string;
 }
@@ -43,9 +46,15 @@ export class Receiver implements Pick<Required<Connection>, "receive" | "backfil
   readonly #ports: ReceiverPorts;
   readonly #places: Places;
   #reader: Reader | undefined;
-  #cursor: Cursor = {};
+  #position: Position = {};
+  #gap: string | undefined;
   #storedAtMs = 0;
+  /** The session goes on, and has nothing to make up for. */
   #isContinued = false;
+  /** What the session begins with is stored. */
+  #hasBegun = false;
+  /** Resolved once the gap was looked at: what is newer waits for what is older. */
+  #filled = Promise.withResolvers<void>();
 
   constructor(ports: ReceiverPorts) {
     this.#ports = ports;
@@ -55,18 +64,21 @@ export class Receiver implements Pick<Required<Connection>, "receive" | "backfil
   async receive(sink: Sink, signal: AbortSignal): Promise<void> {
     const { api, token, gatewayUrl, clock } = this.#ports;
     this.#reader = new Reader(await api<User>("GET /users/@me", signal), this.#places, clock);
-    this.#cursor = ((await sink.cursor()) ?? {}) as Cursor;
-    const { session } = this.#cursor;
+    ({ gap: this.#gap, ...this.#position } = ((await sink.cursor()) ?? {}) as Cursor);
+    const { session } = this.#position;
+    this.#isContinued = session !== undefined;
     const gateway = new Gateway({
       url: `${gatewayUrl ?? session?.url ?? (await findGateway(api, signal))}/?v=10&encoding=json`,
       token,
       session,
-      storedSeq: () => this.#cursor.session?.seq,
+      storedSeq: () => this.#position.session?.seq,
       take: (dispatches) => this.#take(dispatches, sink, signal),
-      proof: () => sink.proof(),
+      answered: () => {
+        if (this.#hasBegun) sink.proof();
+      },
     });
     const { error, forgets } = await gateway.read(signal);
-    const { session: last, ...rest } = this.#cursor;
+    const { session: last, ...rest } = this.#position;
     if (forgets === "session") await this.#commit([], rest, sink);
     if (forgets === "url" && last?.url !== undefined)
       await this.#commit([], { ...rest, session: { id: last.id, seq: last.seq } }, sink);
@@ -75,7 +87,16 @@ export class Receiver implements Pick<Required<Connection>, "receive" | "backfil
 
   /** The gap after a session that was lost; hourly, whatever else is newer in a channel than what is stored. */
   async backfill(sink: Sink, places: readonly KnownPlace[], signal: AbortSignal): Promise<void> {
-    const { gap, newest } = this.#cursor;
+    try {
+      await this.#fill(sink, places, signal);
+    } finally {
+      this.#filled.resolve(); // a gap that cannot be filled now must not hold up everything else
+    }
+  }
+
+  async #fill(sink: Sink, places: readonly KnownPlace[], signal: AbortSignal): Promise<void> {
+    const { newest } = this.#position;
+    const gap = this.#gap;
     if (gap === undefined && this.#isContinued) return void (this.#isContinued = false);
     const since = new Map(places.map(({ topic, place, messageId }) => [topic ?? place, gap ?? messageId]));
     for (const { id, last_message_id: last } of await this.#guildChannels(signal)) {
@@ -84,47 +105,54 @@ export class Receiver implements Pick<Required<Connection>, "receive" | "backfil
       else since.delete(id);
     }
     for (const [channel, after] of since) await this.#readAfter(after, { channel, sink, signal });
-    if (gap === undefined || this.#cursor.gap !== gap) return;
-    const { gap: _, ...closed } = this.#cursor;
-    await this.#commit([], closed, sink);
+    if (gap === undefined || this.#gap !== gap) return;
+    this.#gap = undefined;
+    await sink.commit([], this.#cursorAt(this.#position));
   }
 
   async #take(dispatches: readonly Dispatch[], sink: Sink, signal: AbortSignal): Promise<void> {
+    const [{ type: first, data: ready }] = dispatches as [Dispatch];
+    if (first === "READY") await this.#begin(sessionOf(ready), sink);
+    this.#hasBegun = true;
+    sink.proof();
+    if (this.#gap !== undefined) await this.#filled.promise;
     const events: Inbound[] = [];
     const interactions: Interaction[] = [];
-    let { session, newest } = this.#cursor;
-    let begins = false;
+    let { session, newest } = this.#position;
+    if (session === undefined) return;
     for (const dispatch of dispatches) {
-      const { type, data, seq } = dispatch;
-      if (type === "READY") [session, begins] = [sessionOf(data, seq), true];
-      if (type === "RESUMED") this.#isContinued = true;
-      if (session === undefined) continue;
       const read = await this.#read(dispatch, session, signal);
       events.push(...read);
-      if (type === "INTERACTION_CREATE" && read.length > 0) interactions.push(data as Interaction);
+      if (dispatch.type === "INTERACTION_CREATE" && read.length > 0)
+        interactions.push(dispatch.data as Interaction);
       for (const { kind, messageId } of read)
         if (kind === "message" && isNewer(messageId, newest ?? "0")) newest = messageId;
-      session = { ...session, seq };
+      session = { ...session, seq: dispatch.seq };
     }
-    // As late as here: meanwhile, a gap may have been closed.
-    const before = this.#cursor;
-    const gap = begins
-      ? (before.gap ?? (before.newest === undefined ? undefined : earlier(before.newest)))
-      : before.gap;
-    if (begins) newest ??= idAt(this.#ports.clock());
-    const next = present({ session, newest, gap });
+    const next = present({ session, newest });
     const isLate = this.#ports.clock() - this.#storedAtMs > MINUTE_MS;
     // What has no events comes again, and is nothing then, either.
-    if (events.length > 0 || begins || isLate) await this.#commit(events, next, sink);
-    else this.#cursor = next;
-    sink.proof();
+    if (events.length > 0 || isLate) await this.#commit(events, next, sink);
+    else this.#position = next;
     for (const interaction of interactions) void this.#acknowledge(interaction, signal);
   }
 
-  async #commit(events: readonly Inbound[], cursor: Cursor, sink: Sink): Promise<void> {
-    await sink.commit(events, cursor as unknown as Json);
-    this.#cursor = cursor;
+  /** A new session: what came since the newest message of the last one may be missing. */
+  async #begin(session: Session, sink: Sink): Promise<void> {
+    const { newest } = this.#position;
+    this.#isContinued = false;
+    this.#gap ??= newest === undefined ? undefined : earlier(newest);
+    await this.#commit([], { session, newest: newest ?? idAt(this.#ports.clock()) }, sink);
+  }
+
+  async #commit(events: readonly Inbound[], next: Position, sink: Sink): Promise<void> {
+    await sink.commit(events, this.#cursorAt(next));
+    this.#position = next;
     this.#storedAtMs = this.#ports.clock();
+  }
+
+  #cursorAt({ session, newest }: Position): Json {
+    return present({ session: session && { ...session }, newest, gap: this.#gap });
   }
 
   /** A dispatch that cannot be read must not hold up what comes after it. */
@@ -199,12 +227,12 @@ export class Receiver implements Pick<Required<Connection>, "receive" | "backfil
 /** Of a message that only its receiver sees. */
 const ONLY_FOR_THEM = 1 << 6;
 
-function sessionOf(data: unknown, seq: number): Session {
+function sessionOf(data: unknown): Session {
   const { session_id: id, resume_gateway_url: url } = data as Record<
     "session_id" | "resume_gateway_url",
     string
   >;
-  return { id, seq, ...(/^wss?:/.test(url) && URL.canParse(url) ? { url: url.replace(/\/$/, "") } : {}) };
+  return { id, seq: 0, ...(/^wss?:/.test(url) && URL.canParse(url) ? { url: url.replace(/\/$/, "") } : {}) };
 }
 
 /** Discord resets the token of a bot that begins more sessions in a day than it may. */
