@@ -39,6 +39,7 @@ export const SECTIONS: readonly Section[] = [
       ["channels.md", "talk to your agents in chat apps: who may talk, connections, settings"],
       ["telegram.md", "connect a Telegram bot"],
       ["slack.md", "connect a Slack app"],
+      ["discord.md", "connect a Discord bot"],
       ["webhooks.md", "receive events from other programs"],
       ["files.md", "turn files in a folder into events"],
       ["schedules.md", "run something at a given time"],

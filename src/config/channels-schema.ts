@@ -55,6 +55,14 @@ const PLATFORM_FIELDS = {
     signingSecretEnv: variable("Variable with the signing secret, for events by HTTP.").exactOptional(),
     apiUrl: url("Web API server.").default("https://slack.com/api"),
   },
+  discord: {
+    tokenEnv: variable("Variable with the bot's token from the Discord Developer Portal.").exactOptional(),
+    apiUrl: url("Discord's REST API, with its version.").default("https://discord.com/api/v10"),
+    gatewayUrl: z
+      .url({ protocol: /^wss?$/, error: "expected a ws or wss URL" })
+      .describe("Discord's gateway. Default: what the REST API names.")
+      .exactOptional(),
+  },
 } as const;
 
 export const CHAT_CHANNELS = Object.keys(PLATFORM_FIELDS) as readonly (keyof typeof PLATFORM_FIELDS)[];
@@ -77,9 +85,11 @@ function chatChannel<Fields extends z.ZodRawShape>(name: string, fields: Fields)
 export const channelSettings = {
   telegram: z.object({ ...conversation, ...PLATFORM_FIELDS.telegram }),
   slack: z.object({ ...conversation, ...PLATFORM_FIELDS.slack }),
+  discord: z.object({ ...conversation, ...PLATFORM_FIELDS.discord }),
 };
 
 export const chatChannels = {
   telegram: chatChannel("Telegram", PLATFORM_FIELDS.telegram),
   slack: chatChannel("Slack", PLATFORM_FIELDS.slack),
+  discord: chatChannel("Discord", PLATFORM_FIELDS.discord),
 };

@@ -326,7 +326,7 @@ const subAgents = z
   .describe("Workers that run as processes.");
 
 /** Chat platforms that this version does not speak to. */
-const PLATFORMS = ["discord", "whatsapp", "signal", "imessage", "email", "matrix"] as const;
+const PLATFORMS = ["whatsapp", "signal", "imessage", "email", "matrix"] as const;
 
 const admin = z
   .strictObject({

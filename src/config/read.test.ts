@@ -278,7 +278,7 @@ test("a misspelt key is an error with the key that was meant, in both files and 
   expect(
     await problemsIn({
       "cortex.json": {
-        channels: { webhoks: {}, discrod: {} },
+        channels: { webhoks: {}, matrxi: {} },
         personas: { atlas: { identity: { sol: "x" } } },
       },
       "profiles.json": { defualtProfile: "offline", profiles: { mine: { modle: "x", price: { inpt: 1 } } } },
@@ -287,7 +287,7 @@ test("a misspelt key is an error with the key that was meant, in both files and 
     expect.stringMatching(/identity\.sol: unknown key\. Did you mean "soul"\?$/),
     expect.stringMatching(/channels\.webhoks: unknown key\. Did you mean "webhooks"\?$/),
     expect.stringMatching(
-      /channels\.discrod: unknown key.*Did you mean "discord"\? It is not available in this version; available: webhooks, files, telegram, slack, paired\.$/,
+      /channels\.matrxi: unknown key.*Did you mean "matrix"\? It is not available in this version; available: webhooks, files, telegram, slack, discord, paired\.$/,
     ),
     expect.stringMatching(/price\.input: missing/),
     expect.stringMatching(/price\.output: missing/),
@@ -301,7 +301,7 @@ test.each([
   [
     "cortex.json",
     { channels: { matrix: {} } },
-    /channels\.matrix: not available in this version\. Available: webhooks, files, telegram, slack, paired\./,
+    /channels\.matrix: not available in this version\. Available: webhooks, files, telegram, slack, discord, paired\./,
   ],
   ["cortex.json", { mcpServers: {} }, /mcpServers: not available in this version\./],
   [

@@ -1,6 +1,7 @@
 import { access } from "../access/feature.ts";
 import type { ChannelModule } from "../channels/channel.ts";
 import { channels } from "../channels/hub/feature.ts";
+import { discord } from "../channels/discord/feature.ts";
 import { files } from "../channels/files/feature.ts";
 import { slack } from "../channels/slack/feature.ts";
 import { telegram } from "../channels/telegram/feature.ts";
@@ -36,6 +37,7 @@ export const FEATURES: readonly Feature[] = [
   channels,
   telegram,
   slack,
+  discord,
 ];
 
 const CORE_TOOLS = [

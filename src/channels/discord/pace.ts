@@ -1,0 +1,47 @@
+/** Discord's limit of all requests is 50 a second. */
+const ALL_MS = 20;
+const MAX_CHANNELS = 1_000;
+
+/** Keeps to the rate limits that Discord tells with every answer, so that it need not refuse. */
+export class Pace {
+  readonly #clock: () => number;
+  readonly #channels = new Map<string, { left: number; readonly resetAtMs: number }>();
+  #allAtMs = 0;
+
+  constructor(clock: () => number) {
+    this.#clock = clock;
+  }
+
+  /** How long a message to a channel has to wait; 0 takes a place. */
+  take(channel: string): number {
+    const nowMs = this.#clock();
+    const bucket = this.#channels.get(channel);
+    const isFull = bucket !== undefined && bucket.left <= 0;
+    const waitMs = Math.max(this.#allAtMs - nowMs, isFull ? bucket.resetAtMs - nowMs : 0, 0);
+    if (waitMs > 0) return waitMs;
+    if (bucket !== undefined) bucket.left--;
+    this.#allAtMs = nowMs + ALL_MS;
+    return 0;
+  }
+
+  /** What an answer says: of new messages in a channel, or of everything. */
+  note(request: string, headers: Headers): void {
+    const afterMs = (name: string): number => this.#clock() + Number(headers.get(name) ?? 0) * 1_000;
+    if (headers.has("x-ratelimit-global")) this.#allAtMs = afterMs("retry-after");
+    const channel = /^POST \/channels\/(\d+)\/messages$/.exec(request)?.[1];
+    const left = headers.get("x-ratelimit-remaining");
+    if (channel === undefined || left === null) return;
+    const bucket = { left: Number(left), resetAtMs: afterMs("x-ratelimit-reset-after") };
+    remember(this.#channels, channel, bucket, MAX_CHANNELS);
+  }
+}
+
+/** Keeps the entries that were set last. */
+export function remember<Value>(map: Map<string, Value>, key: string, value: Value, max: number): void {
+  map.delete(key);
+  map.set(key, value);
+  for (const [oldest] of map) {
+    if (map.size <= max) break;
+    map.delete(oldest);
+  }
+}
