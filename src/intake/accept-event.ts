@@ -124,13 +124,18 @@ async function prepare({ event: given, attachments }: Given, intake: Intake): Pr
     return { event: withMetadata(labelled(named, grant), { admission: { ...admission } }), options: {} };
   const fetched = attachments === undefined ? named : { ...named, attachments: await attachments() };
   const filed = await withFiledAttachments(labelled(fetched, grant), intake);
-  const taken = await takeChatEvent(filed, grant, intake);
+  const taken = isOfOthers(filed) ? undefined : await takeChatEvent(filed, grant, intake);
   const event = withMetadata(filed, {
     ...(admission === undefined ? {} : { admission: { ...admission } }),
     ...present({ reply: taken?.reply }),
   });
   const judge = taken === undefined && intake.isJudged(event.direction, event.channel);
   return { event, options: { judge } };
+}
+
+/** Whether it passes on what somebody else wrote, which is neither a command nor an answer of its sender. */
+function isOfOthers({ label = NO_LABEL }: NewEvent): boolean {
+  return label.untrusted.length > 0;
 }
 
 /** What came before has been done: only a difference is noted. */
