@@ -10,7 +10,7 @@ import { joinLabels, NO_LABEL } from "../model/trust.ts";
 import { type Grant, grantFor, principalOfEvent } from "../personas/authority.ts";
 import { deniedTools } from "../personas/permissions.ts";
 import { refuseSecretName } from "../store/kept-id.ts";
-import type { AcceptOptions, EventToAccept, FileState, NewEvent, SourceCursor } from "../store/store.ts";
+import type { AcceptOptions, EventToAccept, NewEvent, SourceCursor } from "../store/store.ts";
 import { admit } from "./admission.ts";
 import { withFiledAttachments } from "./attachments.ts";
 import { takeChatEvent } from "./chat-events.ts";
@@ -25,11 +25,15 @@ export interface AcceptedEvent {
   readonly fresh: boolean;
 }
 
-/** Takes an event in, once; with a file, records its state in the same commit. */
-export async function acceptEvent(given: NewEvent, intake: Intake, file?: FileState): Promise<AcceptedEvent> {
+/** Takes an event in, once, in one commit with the cursor of its source. */
+export async function acceptEvent(
+  given: NewEvent,
+  intake: Intake,
+  cursor?: SourceCursor,
+): Promise<AcceptedEvent> {
   const received = intake.spans.now();
   const { event, options } = await prepare({ event: given }, intake);
-  const { fresh } = await intake.store.events.accept(event, { ...options, ...present({ file }) });
+  const { fresh } = await intake.store.events.accept(event, { ...options, ...present({ cursor }) });
   if (fresh) markAccepted({ event, options }, received, intake);
   return { event: event.id, fresh };
 }

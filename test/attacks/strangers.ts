@@ -25,7 +25,7 @@ import { obey } from "./obedient-model.ts";
 import { writeBelow } from "./scene.ts";
 
 /** The bots. Behind each is another agent. */
-export type Bot = "default" | "work";
+type Bot = "default" | "work";
 
 export const OWNER = 1;
 const ADA = 7;

@@ -8,9 +8,7 @@ import { guestCodec, prepareCountGuest } from "./guests.ts";
 import { type Lane, toLane } from "./lane.ts";
 import { oncePerDatabase } from "./once.ts";
 import { type OperationTime, operation, Refusal } from "./operation.ts";
-import { prepareSetProgress, progressCodec } from "./progress.ts";
 import { prepareUnjudged } from "./unjudged.ts";
-import { fileCodec, prepareNoteFile } from "./watched-files.ts";
 import { type Decoded, list, number, optional, record, text, words } from "./wire.ts";
 
 interface Known {
@@ -33,12 +31,11 @@ const acceptCodec = record({
   claim: optional(claimCodec),
   judge: number,
   revises: optional(record({ event: text, message: words })),
-  file: optional(fileCodec),
-  progress: optional(progressCodec),
+  cursor: optional(cursorCodec),
   guest: optional(guestCodec),
 });
 
-type EventWithDispatch = Omit<Decoded<typeof acceptCodec>, "file" | "progress" | "guest" | "revises"> &
+type EventWithDispatch = Omit<Decoded<typeof acceptCodec>, "cursor" | "guest" | "revises"> &
   Partial<Pick<Decoded<typeof acceptCodec>, "revises">>;
 
 /** Accepts an event once, with its dispatch in the same commit. */
@@ -104,8 +101,7 @@ export const acceptEvents = operation(
 /** Accepts an event with what is recorded beside it. */
 function prepareAcceptWith(db: Database) {
   const accept = prepareAccept(db);
-  const noteFile = prepareNoteFile(db);
-  const setProgress = prepareSetProgress(db);
+  const setCursor = prepareSetCursor(db);
   const isKnown = db.prepare<[string], number>("select 1 from event where id = ?").pluck();
   const countGuest = prepareCountGuest(db);
   return (input: Decoded<typeof acceptCodec>, moment: OperationTime): AcceptedRow | Refusal => {
@@ -115,8 +111,7 @@ function prepareAcceptWith(db: Database) {
     }
     const accepted = accept(input, moment);
     if (accepted instanceof Refusal) return accepted;
-    if (input.file !== undefined) noteFile(input.file);
-    if (input.progress !== undefined) setProgress(input.progress);
+    if (input.cursor !== undefined) setCursor(input.cursor);
     return accepted;
   };
 }

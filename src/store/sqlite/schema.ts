@@ -49,6 +49,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 27, sql: audiences() },
   { version: 28, sql: placesOpened() },
   { version: 29, sql: channels() },
+  { version: 30, sql: cursorsOfAll() },
 ];
 
 function ground(): string {
@@ -897,5 +898,17 @@ create table pairing (
 ) strict, without rowid;
 
 alter table delivery add column extras text; -- what a channel shows beside the text: buttons, files
+`;
+}
+
+/** Watched files and jobs have a cursor like any other source: see cursors.ts. */
+function cursorsOfAll(): string {
+  return `
+insert into cursor
+  select 'file:' || path, json_object('modifiedMs', modified_ms, 'sha256', sha256, 'size', size) from watched_file;
+drop table watched_file;
+
+insert into cursor select 'job:' || job, cast(position as text) from progress;
+drop table progress;
 `;
 }
