@@ -552,16 +552,17 @@ const MESSAGES: Readonly<Record<string, Way>> = {
   },
 };
 
+type Calls = (typeof CALLS)[string];
+
+async function makeCalls(callsOf: Calls, scene: Strangers): Promise<void> {
+  const me = await scene.newMember();
+  const calls = await callsOf(scene, me);
+  const seen = await order(scene, me, [calls, TELL]);
+  if (scene.answers === "own") expect(canariesIn(seen, scene.canaries)).toEqual([]);
+}
+
 const CALLING: Readonly<Record<string, Way>> = Object.fromEntries(
-  Object.entries(CALLS).map(([name, callsOf]): [string, Way] => [
-    name,
-    async (scene) => {
-      const me = await scene.newMember();
-      const calls = await callsOf(scene, me);
-      const seen = await order(scene, me, [calls, TELL]);
-      if (scene.answers === "own") expect(canariesIn(seen, scene.canaries)).toEqual([]);
-    },
-  ]),
+  Object.entries(CALLS).map(([name, callsOf]) => [name, (scene: Strangers) => makeCalls(callsOf, scene)]),
 );
 
 const FAMILIES = {
