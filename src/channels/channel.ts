@@ -197,6 +197,8 @@ export interface Inbound {
   /** The platform's id of the message. Of an edit, a deletion, a reaction or a button: of the message it concerns. */
   readonly messageId: string;
   readonly replyTo?: string;
+  /** Whether its sender passes on what somebody else wrote. */
+  readonly forwarded?: true;
   /** Without the mention of the agent. Of a reaction: the emoji; of a button: its data. Null: no text. */
   readonly text: string | null;
   readonly files?: readonly FileRef[];

@@ -8,6 +8,7 @@ interface Rates {
   readonly allMs: number;
 }
 
+const SECOND_MS = 1_000;
 /** A short answer of several parts goes out at once. */
 const BURST = 3;
 const MAX_PLACES = 1_000;
@@ -18,6 +19,7 @@ export class Pace {
   readonly #clock: () => number;
   /** When a place would be due for its next message if messages were sent evenly; those used last are at the end. */
   readonly #places = new Map<string, number>();
+  /** The same for all places together. */
   #allAtMs = 0;
 
   constructor(rates: Rates, clock: () => number) {
@@ -30,10 +32,13 @@ export class Pace {
     const nowMs = this.#clock();
     const everyMs = this.#rates.placeMs(place);
     const dueAtMs = Math.max(this.#places.get(place) ?? 0, nowMs);
-    const waitMs = Math.max(dueAtMs - nowMs - (BURST - 1) * everyMs, this.#allAtMs - nowMs);
+    const { allMs } = this.#rates;
+    const allDueAtMs = Math.max(this.#allAtMs, nowMs);
+    // Whoever waits is asked again after up to a second: then a whole second's messages may go.
+    const waitMs = Math.max(dueAtMs - nowMs - (BURST - 1) * everyMs, allDueAtMs + allMs - nowMs - SECOND_MS);
     if (waitMs > 0) return waitMs;
     remember(this.#places, [place, dueAtMs + everyMs], MAX_PLACES);
-    this.#allAtMs = nowMs + this.#rates.allMs;
+    this.#allAtMs = allDueAtMs + allMs;
     return 0;
   }
 }

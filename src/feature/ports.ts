@@ -10,7 +10,7 @@ import type { ProgramWatch } from "../model/bounds.ts";
 import type { EventId } from "../model/ids.ts";
 import type { Profile } from "../model/profile.ts";
 import type { AgentFolder } from "../personas/plugin-pins.ts";
-import type { FileState } from "../store/store.ts";
+import type { SourceCursor } from "../store/store.ts";
 import type { Apis, Cortex } from "./cortex.ts";
 import type { Live } from "./live.ts";
 import type { Outcomes } from "./outcomes.ts";
@@ -31,8 +31,8 @@ export interface Ports extends Intake {
   readonly channels: () => readonly string[];
   /** The backend of a profile, in this process. */
   readonly agentFor: (profile: Profile) => Promise<Agent>;
-  /** Accepts an event once; with a file, records its state in the same commit. */
-  readonly accept: (incoming: OwnIncoming, file?: FileState) => Promise<AcceptedEvent>;
+  /** Accepts an event once, in one commit with the cursor of its source. */
+  readonly accept: (incoming: OwnIncoming, cursor?: SourceCursor) => Promise<AcceptedEvent>;
   /** Accepts what a channel read together, in one commit with its cursor. */
   readonly acceptAll: (received: readonly Received[], read: ReadTogether) => Promise<void>;
   /** The chat channels, by name, each loaded on use. */

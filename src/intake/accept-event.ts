@@ -10,7 +10,7 @@ import { joinLabels, NO_LABEL } from "../model/trust.ts";
 import { type Grant, grantFor, principalOfEvent } from "../personas/authority.ts";
 import { deniedTools } from "../personas/permissions.ts";
 import { refuseSecretName } from "../store/kept-id.ts";
-import type { AcceptOptions, EventToAccept, FileState, NewEvent, SourceCursor } from "../store/store.ts";
+import type { AcceptOptions, EventToAccept, NewEvent, SourceCursor } from "../store/store.ts";
 import { admit } from "./admission.ts";
 import { withFiledAttachments } from "./attachments.ts";
 import { takeChatEvent } from "./chat-events.ts";
@@ -27,11 +27,15 @@ export interface AcceptedEvent {
   readonly fresh: boolean;
 }
 
-/** Takes an event in, once; with a file, records its state in the same commit. */
-export async function acceptEvent(given: NewEvent, intake: Intake, file?: FileState): Promise<AcceptedEvent> {
+/** Takes an event in, once, in one commit with the cursor of its source. */
+export async function acceptEvent(
+  given: NewEvent,
+  intake: Intake,
+  cursor?: SourceCursor,
+): Promise<AcceptedEvent> {
   const received = intake.spans.now();
   const { event, options } = await prepare({ event: given }, intake);
-  const { fresh } = await intake.store.events.accept(event, { ...options, ...present({ file }) });
+  const { fresh } = await intake.store.events.accept(event, { ...options, ...present({ cursor }) });
   if (fresh) markAccepted({ event, options }, received, intake);
   return { event: event.id, fresh };
 }
@@ -134,12 +138,17 @@ async function prepare({ event: given, attachments }: Given, intake: Intake): Pr
     return { event: labelled(named, grant), options: { judge, ...(await reactionOptions(named, intake)) } };
   const fetched = attachments === undefined ? named : { ...named, attachments: await attachments() };
   const filed = await withFiledAttachments(labelled(fetched, grant), intake);
-  const taken = await takeChatEvent(filed, grant, intake);
+  const taken = isOfOthers(filed) ? undefined : await takeChatEvent(filed, grant, intake);
   const event = withMetadata(filed, {
     ...(admission === undefined ? {} : { admission: { ...admission } }),
     ...present({ reply: taken?.reply }),
   });
   return { event, options: { judge: taken === undefined && judge, ...taken?.options } };
+}
+
+/** Whether it passes on what somebody else wrote, which is neither a command nor an answer of its sender. */
+function isOfOthers({ label = NO_LABEL }: NewEvent): boolean {
+  return label.untrusted.length > 0;
 }
 
 /** What came before has been done: only a difference is noted. */

@@ -258,7 +258,7 @@ function connect(base: Foundation, { sandbox, bounds, open }: Opened): Connected
     agentFor: createBackends({ store, clock, mintId, settings }),
     chats: () => open.chats,
     isJudged: (direction, channel) => open.wants(direction, channel),
-    accept: (incoming, file) => acceptEvent(toOwnEvent(incoming), ports, file),
+    accept: (incoming, cursor) => acceptEvent(toOwnEvent(incoming), ports, cursor),
     acceptAll: (received, read) => acceptEvents(received, read, ports),
     channelModules: channelModulesOf(features),
     onChainEnded: createChainNotices({ store, settings, log }),

@@ -23,6 +23,37 @@ describe.each(Object.entries(STORES))("%s", (_, open) => {
     expect(await cursors.get(SOURCE)).toEqual({ session: "s", seq: 2 });
   });
 
+  test("an event and the cursor of its source are one commit, also where the source is gone", async () => {
+    await using opened = await open();
+    const { store } = opened;
+    await store.events.accept(event("a"), { judge: true, cursor: { source: SOURCE, value: 3 } });
+    expect(await store.cursors.get(SOURCE)).toBe(3);
+    await store.events.accept(event("a"), { cursor: { source: SOURCE, value: 4 } });
+    expect(await store.cursors.get(SOURCE)).toBe(4);
+
+    const nowhere = { kind: "turn", turn: "nowhere" as TurnId, forkAs: session("fork") } as const;
+    const refused = { dispatch: dispatch("b", nowhere), cursor: { source: SOURCE, value: 5 } };
+    await expect(store.events.accept(event("b"), refused)).rejects.toMatchObject({ code: "turn_unknown" });
+    expect(await store.cursors.get(SOURCE)).toBe(4);
+    await store.events.accept(event("gone"), { cursor: { source: SOURCE, value: undefined } });
+    expect(await store.cursors.get(SOURCE)).toBeUndefined();
+  });
+
+  test("cursors are found by how their source begins, a page at a time", async () => {
+    await using opened = await open();
+    const { cursors } = opened.store;
+    const sources = ["in/a", "in/b", "in/c/d", "in/日本", "inner/e", "out/f"];
+    await cursors.set(...sources.map((source) => ({ source, value: { of: source } })));
+    const found = async (options: Parameters<typeof cursors.list>[0]) =>
+      (await cursors.list(options)).map(({ source }) => source);
+    expect(await found({ under: "in/" })).toEqual(["in/a", "in/b", "in/c/d", "in/日本"]);
+    expect(await found({ under: "in/", limit: 2 })).toEqual(["in/a", "in/b"]);
+    expect(await found({ under: "in/", after: "in/b" })).toEqual(["in/c/d", "in/日本"]);
+    expect(await found({ under: "out/f" })).toEqual(["out/f"]);
+    await cursors.set({ source: "in/a", value: undefined }, { source: "in/b", value: 5 });
+    expect(await cursors.list({ under: "in/", limit: 1 })).toEqual([{ source: "in/b", value: 5 }]);
+  });
+
   test("several events and their cursor are one commit", async () => {
     await using opened = await open();
     const { store } = opened;

@@ -803,41 +803,7 @@ describe.each(Object.entries(STORES))("%s", (_, open) => {
     });
   });
 
-  describe("watched files and timers", () => {
-    const note = (path: string, modifiedMs = 1) => ({ path, modifiedMs, size: 3, sha256: `of ${path}` });
-
-    test("what is known of a file changes in the commit of its event", async () => {
-      await using opened = await open();
-      const { store } = opened;
-      await store.events.accept(event("made"), { judge: true, file: note("/in/a.txt") });
-      expect(await store.files.known({ under: "/in/" })).toEqual([note("/in/a.txt")]);
-      await store.events.accept(event("changed"), { file: note("/in/a.txt", 2) });
-      expect(await store.files.known({ under: "/in/" })).toEqual([note("/in/a.txt", 2)]);
-      await store.events.accept(event("gone"), { file: { path: "/in/a.txt", gone: true } });
-      expect(await store.files.known({ under: "/in/" })).toEqual([]);
-      const target = { kind: "turn", turn: "none" as TurnId, forkAs: "fork" as never } as const;
-      const refused = { file: note("/in/b.txt"), dispatch: dispatch("e", target) };
-      await expect(store.events.accept(event("refused"), refused)).rejects.toEqual(refusal("turn_unknown"));
-      expect(await store.files.known({ under: "/in/" })).toEqual([]);
-    });
-
-    test("known files are found by how their path begins, a page at a time", async () => {
-      await using opened = await open();
-      const { store } = opened;
-      const paths = ["/in/a", "/in/b", "/in/c/d", "/in/日本", "/inner/e", "/out/f"];
-      await store.files.note(paths.map((path) => note(path)));
-      const known = async (options: Parameters<typeof store.files.known>[0]) =>
-        (await store.files.known(options)).map(({ path }) => path);
-      expect(await known({ under: "/in/" })).toEqual(["/in/a", "/in/b", "/in/c/d", "/in/日本"]);
-      expect(await known({ under: "/in/", limit: 2 })).toEqual(["/in/a", "/in/b"]);
-      expect(await known({ under: "/in/", after: "/in/b" })).toEqual(["/in/c/d", "/in/日本"]);
-      expect(await known({ under: "/out/f" })).toEqual(["/out/f"]);
-      expect(await known({ under: "" })).toHaveLength(paths.length);
-      await store.files.note([{ path: "/in/a", gone: true }, note("/in/b", 5)]);
-      expect(await store.files.known({ under: "/in/", limit: 1 })).toEqual([note("/in/b", 5)]);
-      await expect(store.files.note([note("/in/x", 1.5)])).rejects.toEqual(refusal("limit_invalid"));
-    });
-
+  describe("timers", () => {
     test("the newest event of a timer is found, in whatever order they came", async () => {
       await using opened = await open();
       const { store } = opened;

@@ -8,9 +8,7 @@ import type { DeliveryTarget, NewDelivery } from "./deliveries.ts";
 import type { DispatchOutcome, Dispatched, NewDispatch } from "./dispatches.ts";
 import type { LeaseRequest } from "./leases.ts";
 import type { ListOptions, Listed } from "./list.ts";
-import type { Progress } from "./progress.ts";
 import type { SourceCursor } from "./cursors.ts";
-import type { FileState } from "./watched-files.ts";
 
 export interface EventReads {
   get(id: EventId): Promise<StoredEvent | undefined>;
@@ -124,8 +122,8 @@ export interface EventStore extends EventReads {
    * are the lease and the run.
    *
    * With `judge`, hooks have to judge the event: it is listed by `hooks.unjudged` until `hooks.judged` confirms that
-   * all were asked. An event that was in the ledger already is not judged again. A file or progress is recorded in
-   * the same commit, even if the event was in the ledger already.
+   * all were asked. An event that was in the ledger already is not judged again. A cursor is stored in the
+   * same commit, even if the event was in the ledger already.
    */
   accept(event: NewEvent, options?: AcceptOptions): Promise<Accepted>;
 
@@ -179,8 +177,7 @@ export interface AcceptOptions {
   readonly moves?: Move;
   /** It is the deletion of an earlier event: where that still waits, it is dropped. Then `dispatch` is not carried out. */
   readonly withdraws?: EventId;
-  readonly file?: FileState;
-  readonly progress?: Progress;
+  readonly cursor?: SourceCursor;
   /** Bounds how many new events of a guest are stored in a day of UTC. Beyond that, they are only counted. */
   readonly guest?: GuestQuota;
 }

@@ -29,7 +29,6 @@ import type { HookReads, HookStore } from "./hooks.ts";
 import type { LabelReads, LabelStore } from "./labels.ts";
 import type { PairingReads, PairingStore } from "./pairings.ts";
 import type { PeopleReads, PeopleStore } from "./people.ts";
-import type { ProgressReads, ProgressStore } from "./progress.ts";
 import type { Prunable, PruneKind, PruneRequest, PruneStep } from "./pruning.ts";
 import type { QueueReads, QueueStore } from "./queue-items.ts";
 import type { RelayReads, RelayStore } from "./relays.ts";
@@ -38,7 +37,6 @@ import type { SessionReads, SessionStore } from "./sessions.ts";
 import type { TeamReads, TeamStore } from "./team.ts";
 import type { TokenReads, TokenStore } from "./tokens.ts";
 import type { TurnReads, TurnStore, Verdict } from "./turns.ts";
-import type { FileReads, FileStore } from "./watched-files.ts";
 
 export type * from "./approvals.ts";
 export type * from "./audit.ts";
@@ -56,7 +54,6 @@ export type * from "./leases.ts";
 export type * from "./list.ts";
 export type * from "./pairings.ts";
 export type * from "./people.ts";
-export type * from "./progress.ts";
 export type * from "./pruning.ts";
 export type * from "./queue-items.ts";
 export type * from "./relays.ts";
@@ -65,7 +62,6 @@ export type * from "./sessions.ts";
 export type * from "./team.ts";
 export type * from "./tokens.ts";
 export type * from "./turns.ts";
-export type * from "./watched-files.ts";
 export * from "./limits.ts";
 export { PRUNE_KINDS } from "./pruning.ts";
 
@@ -84,11 +80,8 @@ export interface Ledger extends AsyncDisposable {
   readonly relays: RelayReads;
   readonly team: TeamReads;
   readonly hooks: HookReads;
-  /** The last known state of the files that the files channel watches. */
-  readonly files: FileReads;
   /** The labels of files that agents wrote. */
   readonly labels: LabelReads;
-  readonly progress: ProgressReads;
   /** How far the sources of channels have been read. */
   readonly cursors: CursorReads;
   readonly people: PeopleReads;
@@ -137,9 +130,7 @@ export interface Store extends Ledger {
   readonly relays: RelayStore;
   readonly team: TeamStore;
   readonly hooks: HookStore;
-  readonly files: FileStore;
   readonly labels: LabelStore;
-  readonly progress: ProgressStore;
   readonly cursors: CursorStore;
   readonly people: PeopleStore;
   readonly pairings: PairingStore;

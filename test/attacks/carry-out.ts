@@ -42,7 +42,7 @@ export async function carryOutAll({ attacks, sandbox }: Family): Promise<string[
 }
 
 /** What was given on to others may go on when the turn is over that gave it. */
-export async function untilQuiet({ served: { cortex } }: Scene): Promise<void> {
+export async function untilQuiet({ served: { cortex } }: Pick<Scene, "served">): Promise<void> {
   const { changes, delegations, relays } = cortex.store;
   const left = async (): Promise<number> => {
     const before = await changes.last();

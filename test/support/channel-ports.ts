@@ -34,9 +34,9 @@ export async function openChannelPorts(
     store,
     clock,
     settings: { config: () => config, variable: (name) => variables[name] },
-    async accept(incoming, file) {
+    async accept(incoming, cursor) {
       const event = toOwnEvent(incoming);
-      const { fresh } = await store.events.accept(event, file === undefined ? {} : { file });
+      const { fresh } = await store.events.accept(event, cursor === undefined ? {} : { cursor });
       return { event: event.id, fresh };
     },
     isJudged: () => true,

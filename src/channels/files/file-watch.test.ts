@@ -18,7 +18,7 @@ import { temporaryFolder } from "../../../test/support/temporary.ts";
 import { eventId } from "../../model/event-id.ts";
 import { CortexError } from "../../model/errors.ts";
 import { type FileEvent, FileWatch, RETRY_MS, type WatchedFolder } from "./file-watch.ts";
-import type { FileState, WatchedFile } from "../../store/store.ts";
+import type { FileState, WatchedFile } from "./known-files.ts";
 
 const SETTLE_MS = 1_000;
 const MAX_BYTES = 1_000;

@@ -12,7 +12,7 @@ import type { OwnIncoming } from "../../events/incoming.ts";
 import { CortexError } from "../../model/errors.ts";
 import { FILES_ADAPTER } from "../../model/event.ts";
 import { MAX_HASHED_BYTES, readWatched } from "./read-file.ts";
-import type { FileState, WatchedFile } from "../../store/store.ts";
+import type { FileState, WatchedFile } from "./known-files.ts";
 import { type Found, type Globs, isAskedFor, lookAt, relativeTo, scanFolder } from "./scan.ts";
 
 export interface WatchedFolder extends Globs {

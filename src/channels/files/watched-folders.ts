@@ -7,16 +7,14 @@ import { principalKind } from "../../model/principal.ts";
 import { FileLabels } from "../../personas/file-labels.ts";
 import type { OpenFeature } from "../../feature/feature.ts";
 import type { Ports } from "../../feature/ports.ts";
-import type { Store, WatchedFile } from "../../store/store.ts";
+import type { Store } from "../../store/store.ts";
 import { type FileAuthorship, FileWatch, type WatchedFolder } from "./file-watch.ts";
+import { cursorOf, readKnown } from "./known-files.ts";
 
 type WatchPorts = Pick<Ports, "home" | "clock" | "accept" | "log"> & {
-  readonly store: Pick<Store, "files" | "labels">;
+  readonly store: Pick<Store, "cursors" | "labels">;
   readonly settings: Pick<Settings, "config">;
 };
-
-/** How many files are read from the store at a time. */
-const KNOWN_PAGE = 1_000;
 
 export class WatchedFolders implements OpenFeature {
   readonly #ports: WatchPorts;
@@ -85,9 +83,9 @@ export class WatchedFolders implements OpenFeature {
     return new FileWatch(watched, {
       clock,
       originOf: (path) => authorshipOf(path, labels),
-      known: (under) => readKnown(store.files, under),
-      accept,
-      note: (files) => store.files.note(files),
+      known: (under) => readKnown(store.cursors, under),
+      accept: (event, file) => accept(event, cursorOf(file)),
+      note: (files) => store.cursors.set(...files.map(cursorOf)),
       onProblem: (problem) => log(`Watching "${watched.name}": ${problem}.`),
     });
   }
@@ -106,16 +104,6 @@ async function authorshipOf(path: string, files: FileLabels): Promise<FileAuthor
 
 /** What agents and sources write happens on the authority of the folder. */
 const BY_PEOPLE: ReadonlySet<string> = new Set(["person", "guest"]);
-
-async function readKnown(files: Store["files"], under: string): Promise<WatchedFile[]> {
-  const known: WatchedFile[] = [];
-  for (;;) {
-    const after = known.at(-1)?.path;
-    const page = await files.known({ under, limit: KNOWN_PAGE, ...(after === undefined ? {} : { after }) });
-    known.push(...page);
-    if (page.length < KNOWN_PAGE) return known;
-  }
-}
 
 function overlap(one: string, other: string): boolean {
   const [a, b] = [inside(one), inside(other)];

@@ -6,6 +6,7 @@ import { errorText } from "../../model/errors.ts";
 import { type Direction, MAX_ATTACHMENT_BYTES, MAX_ATTACHMENTS } from "../../model/event.ts";
 import type { Json } from "../../model/json.ts";
 import { present } from "../../model/present.ts";
+import { FOREIGN } from "../../personas/file-labels.ts";
 import type { Connection, FileRef, Inbound } from "../channel.ts";
 import { withTimeout } from "../with-timeout.ts";
 
@@ -46,6 +47,8 @@ export function toReceived(
     ...(account === DEFAULT_ACCOUNT ? {} : { account }),
     ...present({ topic: place.topic, placeName: place.name, parentPlace: place.parent }),
     mentionsMe: inbound.mentionsMe,
+    // Its sender has not written it: it is like a document that comes with their message.
+    ...(inbound.forwarded === true ? { label: FOREIGN } : {}),
     ...present({ replyTo: inbound.replyTo }),
     ...(isMessage ? { messageId: inbound.messageId } : { about: inbound.messageId }),
     content: text,

@@ -69,6 +69,8 @@ interface Message {
   readonly sender_chat?: Chat;
   readonly date: number;
   readonly edit_date?: number;
+  /** Who wrote it first. Absent: its sender. */
+  readonly forward_origin?: { readonly type: string; readonly sender_user?: User };
   readonly chat: Chat;
   readonly reply_to_message?: Message;
   readonly text?: string;
@@ -128,6 +130,7 @@ function fromMessage(message: Message, me: Me): Inbound | undefined {
     kind: text?.startsWith("/") === true ? "command" : "message",
     place: placeOf(message),
     sender: senderOf(message, me),
+    ...(isOfOthers(message) ? { forwarded: true } : {}),
     mentionsMe: mentions(message, me) || (isReply && replied.from?.id === me.id),
     messageId: String(id),
     ...(isReply ? { replyTo: String(replied.message_id) } : {}),
@@ -203,6 +206,11 @@ function nameOf({
 }: Chat | (User & { readonly title?: string })): string | undefined {
   const name = title ?? [first, last].filter((part) => part !== undefined).join(" ");
   return name === "" ? undefined : name;
+}
+
+/** Whether its sender passes on what somebody else wrote. */
+function isOfOthers({ forward_origin: origin, from }: Message): boolean {
+  return origin !== undefined && (origin.sender_user === undefined || origin.sender_user.id !== from?.id);
 }
 
 /** Channels and anonymous administrators speak as a chat. */

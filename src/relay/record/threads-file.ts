@@ -15,7 +15,7 @@ import { type AgentStep, isTerminal, RELAY_STATUSES, type RelayRecord, type Rela
 
 export const THREADS_FILE = join("data", "threads.json");
 /** Records how many bytes of the file were imported. */
-const IMPORT_JOB = "relay-import";
+const SOURCE = "job:relay-import";
 
 interface ImportResult {
   readonly relays: number;
@@ -27,11 +27,11 @@ interface ImportResult {
 
 /** Undefined: nothing to import, or already imported. */
 export async function importThreads(
-  store: Pick<Store, "relays" | "progress">,
+  store: Pick<Store, "relays" | "cursors">,
   home: string,
   nowMs: number,
 ): Promise<ImportResult | undefined> {
-  if ((await store.progress.get(IMPORT_JOB)) !== undefined) return undefined;
+  if ((await store.cursors.get(SOURCE)) !== undefined) return undefined;
   const records = await readRecords(join(home, THREADS_FILE));
   if (records === undefined || records.problem !== undefined) return records;
   let relays = 0;
@@ -41,7 +41,7 @@ export async function importThreads(
     const { fresh } = await store.relays.create(toEndedRelay(record, times));
     if (fresh) relays++;
   }
-  await store.progress.set({ job: IMPORT_JOB, position: records.bytes });
+  await store.cursors.set({ source: SOURCE, value: records.bytes });
   return { relays, skipped: records.skipped };
 }
 

@@ -23,7 +23,7 @@ export interface StartedRun {
   readonly facts: RunFacts;
 }
 
-const JOB = "session-scripts";
+const SOURCE = "job:session-scripts";
 /** How many of the latest events are searched for scripts interrupted by a crash. */
 const RECENT = 200;
 /** Part of the ids of scripts since the first version: with another format, a script could run again after an update. */
@@ -31,7 +31,7 @@ const SEQ_DIGITS = 16;
 const END = ":end";
 
 export class ScriptLog {
-  readonly #store: Pick<Store, "events" | "progress">;
+  readonly #store: Pick<Store, "events" | "cursors">;
   readonly #clock: () => number;
 
   constructor({ store, clock }: Pick<Ports, "store" | "clock">) {
@@ -40,13 +40,13 @@ export class ScriptLog {
   }
 
   /** The last change that was processed completely. Undefined: none was. */
-  position(): Promise<number | undefined> {
-    return this.#store.progress.get(JOB);
+  async position(): Promise<number | undefined> {
+    return (await this.#store.cursors.get(SOURCE)) as number | undefined;
   }
 
   /** Records that every change up to this one was processed. */
   async mark(position: number): Promise<void> {
-    await this.#store.progress.set({ job: JOB, position });
+    await this.#store.cursors.set({ source: SOURCE, value: position });
   }
 
   /**
@@ -56,8 +56,8 @@ export class ScriptLog {
   async begin(seq: number, facts: RunFacts): Promise<StartedRun | undefined> {
     const id = `${String(seq).padStart(SEQ_DIGITS, "0")}:${facts.turn ?? facts.session}`;
     const event = this.#eventOf(id, null, facts);
-    const progress = { job: JOB, position: seq - 1 };
-    const { fresh } = await this.#store.events.accept(event, { progress });
+    const cursor = { source: SOURCE, value: seq - 1 };
+    const { fresh } = await this.#store.events.accept(event, { cursor });
     return fresh ? { id, facts } : undefined;
   }
 

@@ -272,7 +272,7 @@ test("a file that is made while Cortex runs counts from then on", async () => {
   await say(cortex, "before");
   home.write({ onMessageEnd: KEEP });
   await expect
-    .poll(async () => (await cortex.store.progress.get("session-scripts")) !== undefined, PATIENT)
+    .poll(async () => (await cortex.store.cursors.get("job:session-scripts")) !== undefined, PATIENT)
     .toBe(true);
   await say(cortex, "after");
   await ended(cortex, 1);
@@ -326,7 +326,7 @@ test.each(["last", "since"] as const)(
     await expect.poll(() => home.logged, PATIENT).toEqual([expect.stringContaining("The disk is gone")]);
     isBroken = false;
     // From now on changes are followed.
-    const position = () => (broken === "last" ? kept.store.progress.get("session-scripts") : true);
+    const position = () => (broken === "last" ? kept.store.cursors.get("job:session-scripts") : true);
     await expect.poll(position, PATIENT).toBeDefined();
     if (broken === "last") await reset();
     await expect.poll(() => home.seen(), PATIENT).toEqual(["ran"]);

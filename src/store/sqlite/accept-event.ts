@@ -10,9 +10,7 @@ import { moveCodec, prepareMove } from "./moves.ts";
 import { type Lane, toLane } from "./lane.ts";
 import { oncePerDatabase } from "./once.ts";
 import { type OperationTime, operation, Refusal } from "./operation.ts";
-import { prepareSetProgress, progressCodec } from "./progress.ts";
 import { prepareUnjudged } from "./unjudged.ts";
-import { fileCodec, prepareNoteFile } from "./watched-files.ts";
 import { prepareWaiting } from "./waiting.ts";
 import { type Decoded, list, number, optional, record, text, textOrNull, words } from "./wire.ts";
 
@@ -39,14 +37,13 @@ const acceptCodec = record({
   notices: list(deliveryCodec),
   moves: optional(moveCodec),
   withdraws: textOrNull,
-  file: optional(fileCodec),
-  progress: optional(progressCodec),
+  cursor: optional(cursorCodec),
   guest: optional(guestCodec),
 });
 
 type EventWithDispatch = Omit<
   Decoded<typeof acceptCodec>,
-  "file" | "progress" | "guest" | "revises" | "notices" | "moves" | "withdraws"
+  "cursor" | "guest" | "revises" | "notices" | "moves" | "withdraws"
 > &
   Partial<Pick<Decoded<typeof acceptCodec>, "revises" | "withdraws">>;
 
@@ -134,8 +131,7 @@ export const acceptEvents = operation(
 /** Accepts an event with what is recorded beside it. */
 function prepareAcceptWith(db: Database) {
   const accept = prepareAccept(db);
-  const noteFile = prepareNoteFile(db);
-  const setProgress = prepareSetProgress(db);
+  const setCursor = prepareSetCursor(db);
   const isKnown = db.prepare<[string], number>("select 1 from event where id = ?").pluck();
   const countGuest = prepareCountGuest(db);
   const notify = prepareNotices(db);
@@ -151,8 +147,7 @@ function prepareAcceptWith(db: Database) {
       notify(input.notices, moment);
       if (input.moves !== undefined) move(input.event.id, input.moves);
     }
-    if (input.file !== undefined) noteFile(input.file);
-    if (input.progress !== undefined) setProgress(input.progress);
+    if (input.cursor !== undefined) setCursor(input.cursor);
     return accepted;
   };
 }

@@ -1,8 +1,7 @@
-/** As encode.ts, for hooks and watched files. */
+/** As encode.ts, for hooks. */
 import { CortexError } from "../../model/errors.ts";
 import { canonicalJson, type Json } from "../../model/json.ts";
 import {
-  type FileState,
   type HookFile,
   MAX_HOOK_RESULT_BYTES,
   MAX_HOOK_TEXT_LENGTH,
@@ -56,12 +55,6 @@ export function encodeHookRun(
 /** A dispatch is known by the hook that asked for it. */
 export function encodeFiring({ hook, dispatch }: NewHookRun): Input<"recordHookRun">["dispatch"] {
   return dispatch === undefined ? undefined : encodeDispatch({ ...dispatch, hook });
-}
-
-export function encodeFile(file: FileState): Input<"noteFiles">["files"][number] {
-  if ("gone" in file) return { path: file.path, facts: undefined };
-  const { path, modifiedMs, size, sha256 } = file;
-  return { path, facts: { modifiedMs, size, sha256 } };
 }
 
 function cut(text: string): string {

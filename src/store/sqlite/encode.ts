@@ -315,8 +315,8 @@ export function encodeFacts({ usage, permissions, ...facts }: TurnFacts): FactsI
   return { ...facts, ...usage, permissions: permissions === undefined ? null : canonicalJson(permissions) };
 }
 
-export function encodeCursor({ source, value }: SourceCursor): Input<"setCursor"> {
-  return { source, value: encodeJson(value, `The cursor of ${source}`) };
+export function encodeCursor({ source, value }: SourceCursor): Input<"setCursors">["cursors"][number] {
+  return { source, value: value === undefined ? undefined : encodeJson(value, `The cursor of ${source}`) };
 }
 
 export function encodeDelivery(delivery: NewDelivery): DeliveryInput {

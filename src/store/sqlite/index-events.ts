@@ -16,12 +16,15 @@ interface Said {
   readonly text: string | null;
 }
 
+/** Reads the position of the index. */
+export const INDEXED = "select cast(value as integer) from cursor where source = 'job:search'";
+
 /**
  * Indexes events in order and stores the position in the same transaction: a crash between two steps neither skips
  * nor repeats an event.
  */
 export const indexEvents = operation(record({ max: number }), (db) => {
-  const readProgress = db.prepare<[], number>("select position from progress where job = 'search'").pluck();
+  const readProgress = db.prepare<[], number>(INDEXED).pluck();
   const readLast = db.prepare<[], number>("select coalesce(max(seq), 0) from event").pluck();
   const next = db.prepare<[number], Said>(
     `select e.seq, e.channel, substr(coalesce(e.content, m.content), 1, ${MAX_SEARCHED_CHARACTERS}) as text
@@ -29,7 +32,7 @@ export const indexEvents = operation(record({ max: number }), (db) => {
   );
   const insert = db.prepare("insert into search (rowid, content, channel) values (?, ?, ?)");
   const merge = db.prepare("insert into search (search, rank) values ('merge', ?)");
-  const note = db.prepare("update progress set position = ? where job = 'search'");
+  const note = db.prepare("update cursor set value = ? where source = 'job:search'");
 
   return ({ max }): { indexed: number; waiting: number } => {
     const before = required(readProgress.get());
@@ -47,7 +50,7 @@ export const indexEvents = operation(record({ max: number }), (db) => {
     }
     if (seq > before) {
       merge.run(MERGED_PAGES);
-      note.run(seq);
+      note.run(String(seq));
     }
     return { indexed: seq - before, waiting: required(readLast.get()) - seq };
   };

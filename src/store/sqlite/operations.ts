@@ -5,7 +5,7 @@ import { answerApproval, expireApprovals, useApproval } from "./approvals.ts";
 import { commitTurn } from "./commit-turn.ts";
 import { beginCompaction, compact } from "./compact.ts";
 import { countUsage } from "./count-usage.ts";
-import { setCursor } from "./cursors.ts";
+import { setCursors } from "./cursors.ts";
 import { cancelDelegations, expireDelegations, reportDelegation } from "./delegations.ts";
 import { dispatch } from "./dispatch.ts";
 import { failRun } from "./fail-run.ts";
@@ -30,7 +30,6 @@ import {
 import { offerPairing, removePairing } from "./pairings.ts";
 import { addPerson, changePerson, removePerson, takePeopleOver } from "./people.ts";
 import { takeFromPerson } from "./person-limits.ts";
-import { setProgress } from "./progress.ts";
 import { forgetWords, prune } from "./prune.ts";
 import { holdDispatches, noteJudged, recordHookRun } from "./record-hook-run.ts";
 import { archiveRelays, createRelay, saveRelay } from "./relays.ts";
@@ -40,7 +39,6 @@ import { setHookEnabled, syncHooks } from "./sync-hooks.ts";
 import { syncPersonas } from "./sync-personas.ts";
 import { keepMember, orderTurn } from "./team.ts";
 import { createToken, noteTokenUsed, revokeToken } from "./tokens.ts";
-import { noteFiles } from "./watched-files.ts";
 
 export const OPERATIONS = {
   acceptEvent,
@@ -79,7 +77,6 @@ export const OPERATIONS = {
   setHookEnabled,
   recordHookRun,
   noteJudged,
-  noteFiles,
   reportDelegation,
   expireDelegations,
   cancelDelegations,
@@ -95,7 +92,6 @@ export const OPERATIONS = {
   syncPersonas,
   countUsage,
   holdDispatches,
-  setProgress,
   willWrite,
   hasWritten,
   beginCommand,
@@ -111,7 +107,7 @@ export const OPERATIONS = {
   takeFromPerson,
   noteOutside,
   acceptEvents,
-  setCursor,
+  setCursors,
   offerPairing,
   removePairing,
 };

@@ -35,7 +35,7 @@ test.each([
   using folder = temporaryFolder(memoryParent());
   const rows = ids.map((id) => scriptEvent(`script:${id}`)).join("");
   await using store = await openUpdated(folder.path, `${rows}${scriptEvent("scripts:9")}`);
-  expect(await store.progress.get("session-scripts")).toBe(position);
+  expect(await store.cursors.get("job:session-scripts")).toBe(position);
 });
 
 test("an update keeps that old relays were imported, and watches no file for it any more", async () => {
@@ -45,8 +45,10 @@ test("an update keeps that old relays were imported, and watches no file for it 
     `insert into watched_file (path, modified_ms, size, sha256)
        values ('/notes/a.md', 1, 2, 'x'), ('relay-import:/home/data/threads.json', 1, 321, '');`,
   );
-  expect(await store.progress.get("relay-import")).toBe(321);
-  expect(await store.files.known({ under: "" })).toMatchObject([{ path: "/notes/a.md" }]);
+  expect(await store.cursors.get("job:relay-import")).toBe(321);
+  expect(await store.cursors.list({ under: "file:" })).toEqual([
+    { source: "file:/notes/a.md", value: { modifiedMs: 1, size: 2, sha256: "x" } },
+  ]);
 });
 
 test("an update keeps what is indexed, and imports relays where they were never imported", async () => {
@@ -56,7 +58,7 @@ test("an update keeps what is indexed, and imports relays where they were never 
     `${scriptEvent("scripts:1")} update search_progress set seq = 1; ${scriptEvent("scripts:2")}`,
   );
   expect(await store.events.index(10)).toEqual({ indexed: 1, waiting: 0 });
-  expect(await store.progress.get("relay-import")).toBeUndefined();
+  expect(await store.cursors.get("job:relay-import")).toBeUndefined();
 });
 
 test("an update keeps which chunk is sent again although it may have arrived", async () => {

@@ -50,6 +50,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 28, sql: placesOpened() },
   { version: 29, sql: channels() },
   { version: 30, sql: talks() },
+  { version: 31, sql: cursorsOfAll() },
 ];
 
 function ground(): string {
@@ -914,5 +915,17 @@ create index move_place on move (place, "from", event);
 
 create index event_about on event (place, about) where about is not null;
 create index chunk_sent on chunk (platform_id) where platform_id is not null;
+`;
+}
+
+/** Watched files and jobs have a cursor like any other source: see cursors.ts. */
+function cursorsOfAll(): string {
+  return `
+insert into cursor
+  select 'file:' || path, json_object('modifiedMs', modified_ms, 'sha256', sha256, 'size', size) from watched_file;
+drop table watched_file;
+
+insert into cursor select 'job:' || job, cast(position as text) from progress;
+drop table progress;
 `;
 }

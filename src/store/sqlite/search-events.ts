@@ -29,7 +29,7 @@ import {
   labelOfEvent,
   principalOf,
 } from "./heard.ts";
-import { channelWord } from "./index-events.ts";
+import { channelWord, INDEXED } from "./index-events.ts";
 import { checkCount, START } from "./page.ts";
 import { checkMoment } from "./read-events.ts";
 import { required } from "./row.ts";
@@ -82,7 +82,7 @@ interface Doc {
 
 export function prepareSearchEvents(db: Database): (request: SearchRequest) => SearchHit[] {
   const readState = db.prepare<[], LedgerState>(
-    `select (select position from progress where job = 'search') as indexed, coalesce((select max(seq) from event), 0) as last,
+    `select (${INDEXED}) as indexed, coalesce((select max(seq) from event), 0) as last,
             coalesce(min((select max(at_ms) from event), (select received_ms from event order by seq desc limit 1)), 0)
               as newestMs`,
   );
@@ -184,9 +184,7 @@ function prepareCandidates(db: Database) {
 /** How many events search misses because the index is behind. */
 export function prepareUnsearched(db: Database): () => number {
   const read = db
-    .prepare<[], number>(
-      `select max(0, coalesce(max(seq), 0) - (select position from progress where job = 'search') - ${SEARCHED_TAIL}) from event`,
-    )
+    .prepare<[], number>(`select max(0, coalesce(max(seq), 0) - (${INDEXED}) - ${SEARCHED_TAIL}) from event`)
     .pluck();
   return () => required(read.get());
 }

@@ -28,7 +28,6 @@ import { checkPage } from "./page.ts";
 import { lazily } from "./once.ts";
 import { prepareReadLabels } from "./labels.ts";
 import { prepareReadCursors } from "./cursors.ts";
-import { prepareReadProgress } from "./progress.ts";
 import { prepareReadApprovals } from "./read-approvals.ts";
 import { prepareReadChanges } from "./read-changes.ts";
 import { costsQuery, prepareAreFew, prepareReadSpent, toCostRow } from "./read-costs.ts";
@@ -51,7 +50,6 @@ import { checkSearch, prepareSearchEvents, prepareUnsearched } from "./search-ev
 import { prepareReadPairings } from "./pairings.ts";
 import { prepareReadPeople } from "./people.ts";
 import { prepareReadTokens } from "./tokens.ts";
-import { prepareReadFiles } from "./watched-files.ts";
 
 /** A ledger of up to this many events and bytes is searched in this process, in a few milliseconds. */
 export const SEARCHED_IN_PLACE = 200;
@@ -86,9 +84,7 @@ export class SqliteLedger implements Ledger {
   readonly relays: Ledger["relays"];
   readonly team: Ledger["team"];
   readonly hooks: Ledger["hooks"];
-  readonly files: Ledger["files"];
   readonly labels: Ledger["labels"];
-  readonly progress: Ledger["progress"];
   readonly cursors: Ledger["cursors"];
   readonly people: Ledger["people"];
   readonly pairings: Ledger["pairings"];
@@ -180,10 +176,8 @@ export class SqliteLedger implements Ledger {
       "spentUsd",
       "unjudged",
     );
-    this.files = this.#reads(prepareReadFiles, "known");
     this.labels = this.#reads(prepareReadLabels, "areEmpty", "ofFile", "under", "labelsUnder", "commands");
-    this.progress = this.#reads(prepareReadProgress, "get");
-    this.cursors = this.#reads(prepareReadCursors, "get");
+    this.cursors = this.#reads(prepareReadCursors, "get", "list");
     this.pairings = this.#reads(prepareReadPairings, "list", "find");
     this.people = this.#reads(prepareReadPeople, "get", "find", "list");
     this.tokens = this.#reads(prepareReadTokens, "get", "find", "list");

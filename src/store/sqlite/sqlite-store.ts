@@ -47,7 +47,7 @@ import { copyBeforeMigration, dropCopies, dropOldCopies } from "./copy-database.
 import type { DispatchedRow } from "./dispatch.ts";
 import { encodePerson, encodePersonChange } from "./encode-people.ts";
 import * as encode from "./encode.ts";
-import { encodeFile, encodeFiring, encodeHookFiles, encodeHookRun } from "./encode-hooks.ts";
+import { encodeFiring, encodeHookFiles, encodeHookRun } from "./encode-hooks.ts";
 import { encodeRelay, encodeRelayChange } from "./encode-relays.ts";
 import { storeFailure } from "./failure.ts";
 import { takeLock } from "./lock.ts";
@@ -123,9 +123,7 @@ export class SqliteStore implements Store {
   readonly relays: Store["relays"];
   readonly team: Store["team"];
   readonly hooks: Store["hooks"];
-  readonly files: Store["files"];
   readonly labels: Store["labels"];
-  readonly progress: Store["progress"];
   readonly cursors: Store["cursors"];
   readonly people: Store["people"];
   readonly pairings: Store["pairings"];
@@ -167,9 +165,7 @@ export class SqliteStore implements Store {
     this.relays = this.#relayStore();
     this.team = this.#teamStore();
     this.hooks = this.#hookStore();
-    this.files = this.#fileStore();
     this.labels = this.#labelStore();
-    this.progress = this.#progressStore();
     this.cursors = this.#cursorStore();
     this.people = this.#peopleStore();
     this.pairings = this.#pairingStore();
@@ -260,18 +256,7 @@ export class SqliteStore implements Store {
   }
 
   #acceptInput({ event, options = {} }: EventToAccept): Input<"acceptEvent"> {
-    const {
-      dispatch,
-      claim,
-      judge,
-      revises,
-      notices = [],
-      moves,
-      withdraws,
-      file,
-      progress,
-      guest,
-    } = options;
+    const { dispatch, claim, judge, revises, notices = [], moves, withdraws, cursor, guest } = options;
     return {
       event: encode.encodeEvent({ ...event, id: this.#keptId(event.id) }),
       dispatch: dispatch === undefined ? undefined : encode.encodeDispatch(dispatch),
@@ -281,8 +266,7 @@ export class SqliteStore implements Store {
       notices: notices.map(encode.encodeDelivery),
       moves: moves === undefined ? undefined : encode.encodeMove(moves),
       withdraws,
-      file: file === undefined ? undefined : encodeFile(file),
-      progress,
+      cursor: cursor === undefined ? undefined : encode.encodeCursor(cursor),
       guest: guest === undefined ? undefined : { ...guest, guest: keptKey(guest.guest, this) },
     };
   }
@@ -544,13 +528,6 @@ export class SqliteStore implements Store {
     };
   }
 
-  #fileStore(): Store["files"] {
-    return {
-      ...this.#ledger.files,
-      note: async (files) => this.#do("noteFiles", { files: files.map(encodeFile) }),
-    };
-  }
-
   #labelStore(): Store["labels"] {
     return {
       ...this.#ledger.labels,
@@ -568,14 +545,10 @@ export class SqliteStore implements Store {
     };
   }
 
-  #progressStore(): Store["progress"] {
-    return { ...this.#ledger.progress, set: async (progress) => this.#do("setProgress", progress) };
-  }
-
   #cursorStore(): Store["cursors"] {
     return {
       ...this.#ledger.cursors,
-      set: async (cursor) => this.#do("setCursor", encode.encodeCursor(cursor)),
+      set: async (...cursors) => this.#do("setCursors", { cursors: cursors.map(encode.encodeCursor) }),
     };
   }
 
