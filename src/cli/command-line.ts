@@ -40,13 +40,14 @@ export async function executeCommandLine(
   { argv, environment, print }: CommandLine,
 ): Promise<number> {
   let exitCode = 0;
-  const program = buildProgram(entries, async (run, given) => {
+  const act: Act = async (run, given) => {
     const outcome = await run({
       ...invocation(given, environment),
       ...(print === undefined ? {} : { print }),
     });
     exitCode = typeof outcome === "number" ? outcome : outcome === false ? 1 : 0;
-  });
+  };
+  const program = buildProgram(entries, { argv, act });
   if (argv.length === 0) program.outputHelp();
   else await program.parseAsync(argv, { from: "user" });
   return exitCode;
@@ -55,7 +56,12 @@ export async function executeCommandLine(
 type Given = Pick<Invocation, "args" | "words" | "options">;
 type Act = (run: RunCommand, given: Given) => Promise<void>;
 
-function buildProgram(entries: readonly Command[], act: Act): Commander {
+interface Parsing {
+  readonly argv: readonly string[];
+  readonly act: Act;
+}
+
+function buildProgram(entries: readonly Command[], parsing: Parsing): Commander {
   const program: Commander = new Commander("cortex")
     .description("A durable switchboard for AI agents.")
     .configureHelp({
@@ -77,7 +83,7 @@ function buildProgram(entries: readonly Command[], act: Act): Commander {
   });
   program.helpOption("-h, --help", HELP);
   program.commandsGroup("Set up:").helpCommand("help [command]", HELP);
-  for (const entry of byGroup(entries)) addCommand(program, entry, act);
+  for (const entry of byGroup(entries)) addCommand(program, entry, parsing);
   return program;
 }
 
@@ -97,16 +103,17 @@ function argumentTerm(argument: Argument): string {
   return argument.required ? `<${name}>` : `[${name}]`;
 }
 
-function addCommand(parent: Commander, entry: Command, act: Act): void {
+function addCommand(parent: Commander, entry: Command, parsing: Parsing): void {
   const command = parent.command(entry.usage).summary(entry.about);
+  if (entry.group !== undefined) command.helpGroup(`${entry.group}:`);
+  if (!parsing.argv.includes(command.name())) return; // it is only listed
   command.description(entry.details === undefined ? entry.about : `${entry.about}. ${entry.details}`);
   command.helpOption("-h, --help", HELP);
   if (entry.run === undefined) command.helpCommand("help [command]", HELP);
-  if (entry.group !== undefined) command.helpGroup(`${entry.group}:`);
   refuseInOurWords(command);
   command.enablePositionalOptions(); // options after the name of an inner command belong to that command
   for (const [flags, about] of entry.options ?? []) command.option(flags, about);
-  for (const inner of entry.commands ?? []) addCommand(command, inner, act);
+  for (const inner of entry.commands ?? []) addCommand(command, inner, parsing);
   if (entry.examples !== undefined) command.addHelpText("after", describeExamples(entry.examples));
   const { run } = entry;
   if (run === undefined) return;
@@ -115,7 +122,7 @@ function addCommand(parent: Commander, entry: Command, act: Act): void {
     const args = command.processedArgs.map((arg: string | string[] | undefined) =>
       Array.isArray(arg) ? (arg.length === 0 ? undefined : arg.join(" ")) : arg,
     );
-    await act(run, { args, words: command.args, options: command.optsWithGlobals() });
+    await parsing.act(run, { args, words: command.args, options: command.optsWithGlobals() });
   });
 }
 
