@@ -2,7 +2,7 @@
 import { credentialsRefused, deliveryFailed, deliveryRefused, deliveryUncertain } from "../channel.ts";
 import { connectionFailure } from "../connection-failure.ts";
 import { withTimeout } from "../with-timeout.ts";
-import type { Pace } from "./pace.ts";
+import type { RateLimits } from "./rate-limits.ts";
 
 /**
  * `call("POST /channels/1/messages", signal, {content})`. Throws as `Connection.send` does, and `credentials_refused`. Only
@@ -30,7 +30,7 @@ interface ApiPorts {
   readonly apiUrl: string;
   readonly token: string;
   readonly fetch: typeof globalThis.fetch;
-  readonly pace: Pace;
+  readonly pace: RateLimits;
 }
 
 export function openDiscordApi({ apiUrl, token, fetch, pace }: ApiPorts): DiscordApi {

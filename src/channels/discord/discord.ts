@@ -15,7 +15,7 @@ import {
 } from "../channel.ts";
 import { openDiscordApi } from "./api.ts";
 import { attachmentsOf, type Message, type User } from "./inbound.ts";
-import { Pace } from "./pace.ts";
+import { RateLimits } from "./rate-limits.ts";
 import { Receiver } from "./receive.ts";
 import { discordFormat } from "./render.ts";
 import { channelOf, contentOf, messagePath, Outgoing } from "./send.ts";
@@ -60,7 +60,7 @@ export const discord: ChannelModule<Settings> = {
 
 function apiOf({ tokenEnv, apiUrl }: Settings, { secret, fetch, clock }: ChannelPorts) {
   const token = secret(tokenEnv ?? "DISCORD_BOT_TOKEN");
-  const pace = new Pace(clock);
+  const pace = new RateLimits(clock);
   return { token, pace, api: openDiscordApi({ apiUrl, token, fetch, pace }) };
 }
 

@@ -2,7 +2,7 @@
 import { present } from "../../model/present.ts";
 import type { FileRef, Inbound } from "../channel.ts";
 import type { Dispatch } from "./gateway.ts";
-import { remember } from "./pace.ts";
+import { remember } from "../../model/remember.ts";
 import type { Places } from "./places.ts";
 
 export interface User {
@@ -139,7 +139,7 @@ export class Reader {
     if (!SAID.has(type)) return undefined;
     const known = this.#sender(author, message.member);
     const sender = webhook === undefined ? known : { ...known, bot: true };
-    remember(this.#authors, id, sender, MAX_AUTHORS);
+    remember(this.#authors, [id, sender], MAX_AUTHORS);
     if (sender.self) return undefined;
     const { text, addressed } = await this.#text(message, signal);
     const files = filesOf(message);

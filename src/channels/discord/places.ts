@@ -1,7 +1,7 @@
 import { CortexError } from "../../model/errors.ts";
 import type { DiscordApi } from "./api.ts";
 import type { Dispatch } from "./gateway.ts";
-import { remember } from "./pace.ts";
+import { remember } from "../../model/remember.ts";
 
 export interface Channel {
   readonly id: string;
@@ -58,7 +58,7 @@ export class Places {
   async #get<Result>(path: string, signal: AbortSignal): Promise<Result | undefined> {
     if (this.#known.has(path)) return this.#known.get(path) as Result;
     const answer = await ifAllowed(this.#api<Result>(`GET ${path}`, signal));
-    if (answer !== undefined) remember(this.#known, path, answer, MAX_KNOWN);
+    if (answer !== undefined) remember(this.#known, [path, answer], MAX_KNOWN);
     return answer;
   }
 }

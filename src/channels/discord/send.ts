@@ -15,7 +15,7 @@ import {
 } from "../channel.ts";
 import type { DiscordApi } from "./api.ts";
 import { idAt, type Message, type User } from "./inbound.ts";
-import { remember } from "./pace.ts";
+import { remember } from "../../model/remember.ts";
 import type { Channel } from "./places.ts";
 
 /** Discord checks nonces of "the past few minutes". */
@@ -72,7 +72,7 @@ export class Outgoing {
       signal,
       part?.kind === "file" ? withFile(body, part, await this.#ports.readFile(part.sha256)) : body,
     );
-    remember(this.#sent, id, message.key, MAX_SENT);
+    remember(this.#sent, [id, message.key], MAX_SENT);
     return { platformId: id };
   }
 
@@ -114,7 +114,7 @@ export class Outgoing {
         ? [`/channels/${channel}/threads`, { name: truncate(name, MAX_THREAD_NAME), type: PUBLIC_THREAD }]
         : [`${messagePath(channel, replyTo)}/threads`, { name: truncate(name, MAX_THREAD_NAME) }];
     const { id } = await this.#ports.api<Channel>(`POST ${path}`, signal, body);
-    remember(this.#sent, id, key, MAX_SENT);
+    remember(this.#sent, [id, key], MAX_SENT);
     return { platformId: id };
   }
 

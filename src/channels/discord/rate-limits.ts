@@ -1,9 +1,11 @@
+import { remember } from "../../model/remember.ts";
+
 /** Discord's limit of all requests is 50 a second. */
 const ALL_MS = 20;
 const MAX_CHANNELS = 1_000;
 
 /** Keeps to the rate limits that Discord tells with every answer, so that it need not refuse. */
-export class Pace {
+export class RateLimits {
   readonly #clock: () => number;
   readonly #channels = new Map<string, { left: number; readonly resetAtMs: number }>();
   #allAtMs = 0;
@@ -32,16 +34,6 @@ export class Pace {
     const left = headers.get("x-ratelimit-remaining");
     if (channel === undefined || left === null) return;
     const bucket = { left: Number(left), resetAtMs: afterMs("x-ratelimit-reset-after") };
-    remember(this.#channels, channel, bucket, MAX_CHANNELS);
-  }
-}
-
-/** Keeps the entries that were set last. */
-export function remember<Value>(map: Map<string, Value>, key: string, value: Value, max: number): void {
-  map.delete(key);
-  map.set(key, value);
-  for (const [oldest] of map) {
-    if (map.size <= max) break;
-    map.delete(oldest);
+    remember(this.#channels, [channel, bucket], MAX_CHANNELS);
   }
 }
