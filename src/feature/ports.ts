@@ -4,6 +4,7 @@ import type { Flags } from "../config/overrides.ts";
 import type { Settings } from "../config/settings.ts";
 import type { OwnIncoming } from "../events/incoming.ts";
 import type { ChannelModule } from "../channels/channel.ts";
+import type { OutletCan } from "../channels/outlet.ts";
 import type { AcceptedEvent, ReadTogether, Received } from "../intake/accept-event.ts";
 import type { Intake } from "../intake/intake.ts";
 import type { ProgramWatch } from "../model/bounds.ts";
@@ -29,6 +30,8 @@ export interface Ports extends Intake {
   readonly agentFolders: () => Promise<readonly AgentFolder[]>;
   /** The names of the channels that can send. */
   readonly channels: () => readonly string[];
+  /** What an account of a channel can send. Undefined: unknown channel. */
+  readonly can: (channel: string, account?: string) => OutletCan | undefined;
   /** The backend of a profile, in this process. */
   readonly agentFor: (profile: Profile) => Promise<Agent>;
   /** Accepts an event once; with a file, records its state in the same commit. */

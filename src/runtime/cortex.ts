@@ -255,6 +255,7 @@ function connect(base: Foundation, { sandbox, bounds, open }: Opened): Connected
     toolNames: toolNamesOf(features),
     agentFolders: () => agentFoldersOf(features, { home, environment, flags: base.flags ?? {} }),
     channels: outlets.names,
+    can: (channel, account) => outlets.find(channel, account)?.can,
     agentFor: createBackends({ store, clock, mintId, settings }),
     chats: () => open.chats,
     isJudged: (direction, channel) => open.wants(direction, channel),

@@ -50,6 +50,7 @@ const CORE_TOOLS = [
   "Skill",
   "AskUser",
   "message",
+  "attach",
 ];
 
 /** The names of all tools that an agent can have. */

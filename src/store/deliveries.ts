@@ -8,6 +8,8 @@ export interface OutboxReads {
   list(options?: ListOptions & { state?: DeliveryState }): Promise<Listed<StoredDelivery>>;
   /** The deliveries of a turn, oldest first: its answer, or a notice that it failed. */
   ofTurn(turn: TurnId): Promise<StoredDelivery[]>;
+  /** The hashes of all files that deliveries send or will send, those of answers that are held or not complete included. */
+  filed(): Promise<string[]>;
 }
 
 export interface OutboxStore extends OutboxReads {

@@ -3,6 +3,7 @@ import type { Agent, Delta } from "../agents/agent.ts";
 import type { Settings } from "../config/settings.ts";
 import type { Direction } from "../model/event.ts";
 import type { ItemId, TurnId } from "../model/ids.ts";
+import type { OutgoingFile } from "../model/extras.ts";
 import type { Json } from "../model/json.ts";
 import type { Profile } from "../model/profile.ts";
 import type { Redact } from "../model/redact.ts";
@@ -53,6 +54,7 @@ export interface TurnPorts {
     readonly source: QueueItem["event"];
     readonly delivery?: Json | undefined;
     readonly mintId: () => string;
+    readonly files?: readonly OutgoingFile[];
   }) => NewDelivery[];
   /** How long an agent has to end after it was told to. */
   readonly graceMs?: number;

@@ -45,6 +45,7 @@ export class Hub implements OpenFeature {
   readonly #ports: Ports;
   #accounts: readonly Connected[] = [];
   #isOpen = false;
+  #isStarted = false;
   #changing: Promise<void> = Promise.resolve();
   readonly #looking: WakeLoop;
   readonly #typing: WakeLoop;
@@ -91,10 +92,15 @@ export class Hub implements OpenFeature {
     return pair(code, as, { ...this.#ports, by });
   }
 
-  async start(): Promise<void> {
+  /** Before turns run, which ask what a channel can. Connecting begins later. */
+  async recover(): Promise<void> {
     this.#isOpen = true;
     this.configChanged();
     await this.#changing;
+  }
+
+  start(): void {
+    this.#isStarted = true;
     this.#looking.start();
     if (this.#accounts.length > 0) this.#typing.start();
   }
@@ -149,7 +155,7 @@ export class Hub implements OpenFeature {
     }
     this.#accounts = [...kept, ...opened];
     await Promise.all(gone.map(({ link }) => link[Symbol.asyncDispose]()));
-    this.#looking.wake();
+    if (this.#isStarted) this.#looking.wake();
   }
 
   async #open(key: string, account: ChatAccount): Promise<Connected> {

@@ -1,7 +1,7 @@
 import { renderRichText } from "../../model/cut-rich-text.ts";
 import { parseRichText } from "../../model/parse-rich-text.ts";
 import { type ChannelModule, type Connection, deliveryFailed } from "../channel.ts";
-import type { Outlet } from "../outlet.ts";
+import { type Outlet, TEXT_ONLY } from "../outlet.ts";
 import type { Link } from "./link.ts";
 
 /** The way out of an account, through whatever connection it has at the time. */
@@ -17,6 +17,7 @@ export function linkOutlet(
     name,
     limits: can.maxAgeMs === undefined ? {} : { maxAgeMs: can.maxAgeMs },
     onUncertain: can.onUncertain,
+    can,
     isReady: () => link.isLive,
     *render(markdown) {
       yield* renderRichText(yield* parseRichText(markdown), format);
@@ -34,6 +35,7 @@ export function closedOutlet(name: string): Outlet {
     name,
     limits: {},
     onUncertain: "leave",
+    can: TEXT_ONLY,
     isReady: () => false,
     *render() {
       yield undefined;

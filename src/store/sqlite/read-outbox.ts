@@ -1,10 +1,12 @@
 import type { Database } from "better-sqlite3";
 
+import { ATTACH_TOOL } from "../../model/attach-tool.ts";
 import type { Extras } from "../../model/extras.ts";
 import type { DeliveryId, TurnId } from "../../model/ids.ts";
 import type { Chunk, DeliveryState, Listed, ListOptions, StoredDelivery } from "../store.ts";
 import { columnsOf, namesOf, selectFields } from "./columns.ts";
 import { DELIVERY_FIELDS } from "./insert-delivery.ts";
+import { FIRST_KEY_OF_RUN, LAST_KEY_OF_RUN } from "./keys.ts";
 import { listPage } from "./page.ts";
 import { defined, maybe, orUndefined, parseJson } from "./row.ts";
 import type { DecodedFields } from "./wire.ts";
@@ -82,7 +84,20 @@ export function prepareReadOutbox(db: Database) {
     `select delivery, content, state, platform_id, repeated from chunk
      where delivery in (select value from json_each(?)) order by delivery, place`,
   );
+  const readFiled = db
+    .prepare<[], string>(
+      `select f.value ->> '$.sha256' from delivery d, json_each(d.extras, '$.files') f
+       union select f.value ->> '$.sha256'
+         from approval a, json_each(a.held, '$.approved') h, json_each(h.value ->> '$.extras', '$.files') f
+         where a.answered_ms is null
+       union select f.value ->> '$.sha256'
+         from run r join tool_call c on c.key between ${FIRST_KEY_OF_RUN} and ${LAST_KEY_OF_RUN},
+           json_each(c.result, '$.details.files') f
+         where r.state <> 'completed' and c.tool = '${ATTACH_TOOL}'`,
+    )
+    .pluck();
   return {
+    filed: (): string[] => readFiled.all(),
     get: (id: DeliveryId): StoredDelivery | undefined => maybe(withChunks(find.all(id))[0], toDelivery),
     ofTurn: (turn: TurnId): StoredDelivery[] => withChunks(findOfTurn.all(turn, turn)).map(toDelivery),
     list: (options: ListOptions & { state?: DeliveryState } = {}): Listed<StoredDelivery> =>

@@ -146,7 +146,7 @@ export class SqliteLedger implements Ledger {
       "ancestors",
       "labelOrigins",
     );
-    this.outbox = this.#reads(prepareReadOutbox, "get", "list", "ofTurn");
+    this.outbox = this.#reads(prepareReadOutbox, "get", "list", "ofTurn", "filed");
     this.approvals = this.#reads(
       prepareReadApprovals,
       "get",
