@@ -2,6 +2,7 @@
  * What the delivery step needs of an account of a channel. An outlet only sends: what is sent, when, how often and in
  * which order is decided by the delivery step, which keeps it in the store.
  */
+import type { DeliveryId, TurnId } from "../model/ids.ts";
 import type { Capabilities, Connection, OnUncertain } from "./channel.ts";
 
 export interface Outlet extends Pick<Connection, "send" | "find" | "paceMs"> {
@@ -16,6 +17,14 @@ export interface Outlet extends Pick<Connection, "send" | "find" | "paceMs"> {
    * work can pause.
    */
   render(markdown: string): Generator<string | undefined>;
+
+  /**
+   * The platform's id of the draft that a delivery of a turn replaces. Once it resolves, nothing else changes that message.
+   */
+  replacedBy?(delivery: DeliveryId, turn: TurnId): Promise<string | undefined>;
+
+  /** That draft cannot be replaced: it is gone. */
+  forgetDraft?(turn: TurnId): Promise<void>;
 
   /** False while it connects or has no credentials. What waits then is not charged with an attempt. */
   isReady(): boolean;

@@ -8,7 +8,7 @@ type ChatSettings = NonNullable<Config["channels"][ChatChannel]>;
 /** Who may talk on an account, and who answers there. */
 export type Conversation = Pick<
   ChatSettings,
-  "enabled" | "agent" | "dmScope" | "groups" | "allow" | "unknown"
+  "enabled" | "agent" | "dmScope" | "groups" | "allow" | "draft" | "unknown"
 >;
 
 export interface ChatAccount {

@@ -8,12 +8,15 @@
 import assert from "node:assert/strict";
 
 import type { Extras, Part } from "../model/extras.ts";
+import type { DeliveryId, TurnId } from "../model/ids.ts";
+import { isUlid } from "../model/ulid.ts";
 import { deliveryUncertain, type OutgoingMessage } from "../channels/channel.ts";
 import { DEFAULT_MAX_AGE_MS, type Outlet } from "../channels/outlet.ts";
 import { type Chunk, type DeliveryClaim, MAX_CHUNKS_IN_DELIVERY } from "../store/store.ts";
 import {
   channelUnknown,
   describe,
+  effectOf,
   expired,
   inDoubt,
   isDoubtful,
@@ -47,20 +50,30 @@ export async function sendDelivery(claim: DeliveryClaim, parts: Sending): Promis
   if (outlet === undefined) return die(describe(channelUnknown(channel)), { ...parts, claim });
   const course = history.recall(claim, stored, clock());
   const maxAgeMs = outlet.limits.maxAgeMs ?? DEFAULT_MAX_AGE_MS;
-  const work: SendWork = { ...parts, claim, stored, outlet, course, expiresAtMs: course.sinceMs + maxAgeMs };
+  const expiresAtMs = course.sinceMs + maxAgeMs;
+  const edits = await editedBy(claim, outbox);
+  const work: SendWork = { ...parts, claim, stored, outlet, course, expiresAtMs, edits };
   if (clock() >= work.expiresAtMs) return die(expired(stored, maxAgeMs), work);
   if (!outlet.isReady()) return postpone(notReady(work), work);
 
   let chunks = claim.chunks.length > 0 ? claim.chunks : await plan(work);
+  const replacing =
+    edits === undefined && stored.turn !== undefined ? await withDraft(work, stored.turn) : work;
   for (const [place, chunk] of chunks.entries()) {
     if (chunk.state === "sent") continue;
     if (parts.isOver()) return outbox.release([claim]);
-    if (!(await sendChunk(place, chunks, work))) return;
+    if (!(await sendChunk(place, chunks, replacing))) return;
     course.failures = 0;
     // Where the rest goes is known only now.
     if (place === 0 && claim.extras?.thread !== undefined) ({ chunks } = (await outbox.get(claim.delivery))!);
   }
   history.forget(claim.delivery);
+}
+
+/** The answer of a turn replaces what was shown of it while it was written. */
+async function withDraft(work: SendWork, turn: TurnId): Promise<SendWork> {
+  const draft = await work.outlet.replacedBy?.(work.claim.delivery, turn);
+  return draft === undefined ? work : { ...work, edits: draft, draftOf: turn };
 }
 
 function notReady({ claim, outlet }: SendWork): Postponement {
@@ -105,6 +118,10 @@ async function sendChunk(place: number, chunks: readonly Chunk[], work: SendWork
   }
   await outbox.sending(claim, place);
   const outcome = await attempt({ ...message, repeat: doubtful || isRepeat(place, work) }, work);
+  if (isGone(outcome, message, work)) {
+    await outlet.forgetDraft?.(work.draftOf!);
+    return sendChunk(place, chunks, { ...work, edits: undefined, draftOf: undefined });
+  }
   if (outcome.kind === "sent") await recordSent(place, outcome.platformId, work);
   else await recordFailure(outcome.error, { place, doubtful }, work);
   return outcome.kind === "sent";
@@ -113,6 +130,12 @@ async function sendChunk(place: number, chunks: readonly Chunk[], work: SendWork
 type Outcome =
   | { readonly kind: "sent"; readonly platformId: string | undefined }
   | { readonly kind: "failed"; readonly error: unknown };
+
+/** Somebody has deleted the draft, or it is too old to be changed: the answer is a message of its own. */
+function isGone(outcome: Outcome, { edits }: OutgoingMessage, { draftOf }: SendWork): boolean {
+  const isRefused = outcome.kind === "failed" && effectOf(outcome.error) === "refused";
+  return draftOf !== undefined && edits !== undefined && isRefused;
+}
 
 async function attempt(message: OutgoingMessage, { outlet, cut }: SendWork): Promise<Outcome> {
   try {
@@ -123,8 +146,22 @@ async function attempt(message: OutgoingMessage, { outlet, cut }: SendWork): Pro
   }
 }
 
-function messageOf(place: number, chunks: readonly Chunk[], { claim, stored }: SendWork): OutgoingMessage {
-  const { extras = {}, target } = claim;
+/** A delivery that edits another one comes after it in the same place, so by now that one has its platform's id, or never. */
+async function editedBy({ extras }: DeliveryClaim, outbox: Sending["outbox"]): Promise<string | undefined> {
+  const edits = extras?.edits;
+  if (edits === undefined || !isUlid(edits)) return edits;
+  const edited = await outbox.get(edits as DeliveryId);
+  return edited === undefined
+    ? edits
+    : edited.chunks.findLast((chunk) => chunk.platformId !== undefined)?.platformId;
+}
+
+function messageOf(
+  place: number,
+  chunks: readonly Chunk[],
+  { claim, stored, edits }: SendWork,
+): OutgoingMessage {
+  const { extras: { edits: _, ...extras } = {}, target } = claim;
   const topic = extras.thread === undefined || place === 0 ? undefined : chunks[0]!.platformId;
   return {
     key: `${claim.delivery}-${place}`,
@@ -134,7 +171,7 @@ function messageOf(place: number, chunks: readonly Chunk[], { claim, stored }: S
     chunk: place,
     chunks: chunks.length,
     content: chunks[place]!.content,
-    ...carriedBy(place, chunks.length, extras),
+    ...carriedBy(place, chunks.length, edits === undefined ? extras : { ...extras, edits }),
     replyTo: place === 0 ? claim.replyTo : undefined,
     attempt: claim.attempt,
     repeat: true,
@@ -158,7 +195,7 @@ async function resolveDoubt(message: OutgoingMessage, work: SendWork): Promise<R
     else await recordFailure(search.error, { place, doubtful: true }, work);
     return search.kind === "found" ? "sent" : "ended";
   }
-  if (outlet.onUncertain === "repeat" || course.revived) return "repeat";
+  if (message.edits !== undefined || outlet.onUncertain === "repeat" || course.revived) return "repeat";
   if (outlet.onUncertain === "repeat-once" && !isRepeat(place, work)) {
     await allowRepeat(place, work);
     return "ended";

@@ -10,6 +10,7 @@ import type { Intake } from "../intake/intake.ts";
 import type { ProgramWatch } from "../model/bounds.ts";
 import type { EventId } from "../model/ids.ts";
 import type { Profile } from "../model/profile.ts";
+import type { Redact } from "../model/redact.ts";
 import type { AgentFolder } from "../personas/plugin-pins.ts";
 import type { FileState } from "../store/store.ts";
 import type { Apis, Cortex } from "./cortex.ts";
@@ -22,6 +23,8 @@ export interface Ports extends Intake {
   readonly settings: Settings;
   readonly outcomes: Outcomes;
   readonly live: Live;
+  /** Removes secrets from what leaves without being stored. */
+  readonly redact: Redact;
   /** The APIs of the other features, once all are open. */
   readonly apis: Apis;
   /** The names of all tools of all features. */

@@ -251,6 +251,7 @@ function connect(base: Foundation, { sandbox, bounds, open }: Opened): Connected
     slots: broker,
     outcomes: new Outcomes(store),
     live,
+    redact,
     apis: open.apis,
     toolNames: toolNamesOf(features),
     agentFolders: () => agentFoldersOf(features, { home, environment, flags: base.flags ?? {} }),
@@ -273,7 +274,6 @@ function connect(base: Foundation, { sandbox, bounds, open }: Opened): Connected
   const turnPorts: TurnPorts = {
     ...ports,
     random: Math.random,
-    redact,
     coolDowns,
     sandbox,
     bounds,

@@ -41,7 +41,7 @@ export interface TurnPorts {
   /** Folders in which agents work, beside their workspaces and roots. */
   readonly agentFolders: () => Promise<readonly AgentFolder[]>;
   /** Streams what an agent writes while it writes. */
-  readonly live: { tell(claim: Claim, delta: Delta): void };
+  readonly live: { tell(claim: Claim, delta: Delta): void; finished(claim: Claim): void };
   /** Called after the commit that settled these messages. */
   readonly outcomes: { look(items: readonly ItemId[]): void };
   /** All tools, in the order in which models see them. */

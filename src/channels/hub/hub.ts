@@ -19,6 +19,7 @@ import type { Outlet } from "../outlet.ts";
 import { readAttachment } from "../../intake/attachments.ts";
 import { toReceived } from "./inbound.ts";
 import { type Batch, Link, type LinkStatus } from "./link.ts";
+import { Drafts } from "./drafts.ts";
 import { closedOutlet, linkOutlet } from "./link-outlet.ts";
 import { openTyping } from "./typing.ts";
 import { pair } from "./pair.ts";
@@ -49,6 +50,7 @@ export class Hub implements OpenFeature {
   #changing: Promise<void> = Promise.resolve();
   readonly #looking: WakeLoop;
   readonly #typing: WakeLoop;
+  readonly #drafts: Drafts;
 
   constructor(ports: Ports) {
     this.#ports = ports;
@@ -59,6 +61,7 @@ export class Hub implements OpenFeature {
       pollMs: LOOK_MS,
     });
     this.#typing = openTyping({ store: ports.store, typist: (to) => this.#typist(to) });
+    this.#drafts = new Drafts({ ...ports, wayTo: (to) => this.#draftWay(to) });
   }
 
   get api(): { readonly channels: Hub } {
@@ -102,7 +105,9 @@ export class Hub implements OpenFeature {
   start(): void {
     this.#isStarted = true;
     this.#looking.start();
-    if (this.#accounts.length > 0) this.#typing.start();
+    if (this.#accounts.length === 0) return;
+    this.#typing.start();
+    this.#drafts.start();
   }
 
   configChanged(): void {
@@ -123,7 +128,8 @@ export class Hub implements OpenFeature {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isOpen = false;
-    await Promise.all([this.#looking[Symbol.asyncDispose](), this.#typing[Symbol.asyncDispose]()]);
+    const loops = [this.#looking, this.#typing, this.#drafts];
+    await Promise.all(loops.map((loop) => loop[Symbol.asyncDispose]()));
     await this.#changing;
     await Promise.all(this.#accounts.map(({ link }) => link[Symbol.asyncDispose]()));
   }
@@ -134,6 +140,17 @@ export class Hub implements OpenFeature {
     const connection = found?.link.isLive === true ? found.link.connection : undefined;
     if (lastsMs === undefined || connection?.typing === undefined) return undefined;
     return { lastsMs, show: async () => connection.typing?.(to, AbortSignal.timeout(lastsMs)) };
+  }
+
+  #draftWay(to: Address) {
+    const found = this.#accounts.find(isAccount(to.channel, to.account ?? DEFAULT_ACCOUNT));
+    const connection = found?.link.isLive === true ? found.link.connection : undefined;
+    if (found === undefined || connection === undefined) return undefined;
+    const render = (markdown: string): string | undefined => {
+      for (const wire of found.outlet.render(markdown)) if (wire !== undefined) return wire;
+      return undefined;
+    };
+    return { isOn: found.account.settings.draft, can: found.can, connection, render };
   }
 
   /** Opens what is new, and closes what is gone or configured otherwise. */
@@ -182,7 +199,7 @@ export class Hub implements OpenFeature {
       log: (line) => log(`Channel ${named}: ${line}`),
       onChange: () => live.announce("config.changed"),
     });
-    return { key, account, can: module.can, link, outlet: linkOutlet(module, link) };
+    return { key, account, can: module.can, link, outlet: linkOutlet(module, link, this.#drafts) };
   }
 
   #store(

@@ -2,12 +2,14 @@ import { renderRichText } from "../../model/cut-rich-text.ts";
 import { parseRichText } from "../../model/parse-rich-text.ts";
 import { type ChannelModule, type Connection, deliveryFailed } from "../channel.ts";
 import { type Outlet, TEXT_ONLY } from "../outlet.ts";
+import type { Drafts } from "./drafts.ts";
 import type { Link } from "./link.ts";
 
 /** The way out of an account, through whatever connection it has at the time. */
 export function linkOutlet(
   { name, can, format }: Pick<ChannelModule, "name" | "can" | "format">,
   link: Link,
+  drafts?: Pick<Drafts, "replacedBy" | "forget">,
 ): Outlet {
   const connection = (): Connection => {
     if (link.connection === undefined) throw disconnected(name);
@@ -26,6 +28,12 @@ export function linkOutlet(
     // Which connection it is does not matter: what a channel can, all its connections can.
     ...(can.find ? { find: async (message, signal) => connection().find?.(message, signal) } : {}),
     paceMs: (address) => link.connection?.paceMs?.(address) ?? 0,
+    ...(drafts === undefined
+      ? {}
+      : {
+          replacedBy: (delivery, turn) => drafts.replacedBy(delivery, turn),
+          forgetDraft: (turn) => drafts.forget(turn),
+        }),
   };
 }
 

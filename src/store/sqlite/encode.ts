@@ -20,6 +20,7 @@ import type {
   HeldAnswer,
   NewAnswer,
   NewApproval,
+  DeliveryTarget,
   NewDelivery,
   NewDispatch,
   NewEvent,
@@ -314,14 +315,17 @@ export function encodeCursor({ source, value }: SourceCursor): Input<"setCursor"
 }
 
 export function encodeDelivery(delivery: NewDelivery): DeliveryInput {
-  const { channel, account = DEFAULT_ACCOUNT, place, topic = null } = delivery.target;
   checkSize(delivery.content ?? "", `Delivery ${delivery.id}`);
-  const target = canonicalJson([channel, account, place, topic]);
   const extras =
     delivery.extras === undefined
       ? null
       : encodeJson(delivery.extras as Json, `The extras of delivery ${delivery.id}`);
-  return { ...delivery, extras, target, channel, account, place, topic };
+  return { ...delivery, extras, ...encodeTarget(delivery.target) };
+}
+
+export function encodeTarget({ channel, account = DEFAULT_ACCOUNT, place, topic }: DeliveryTarget) {
+  const target = canonicalJson([channel, account, place, topic ?? null]);
+  return { target, channel, account, place, topic: topic ?? null };
 }
 
 /** Valid keys, so that a busy session's key is not parsed for every message. */

@@ -49,6 +49,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 27, sql: audiences() },
   { version: 28, sql: placesOpened() },
   { version: 29, sql: channels() },
+  { version: 30, sql: drafts() },
 ];
 
 function ground(): string {
@@ -897,5 +898,23 @@ create table pairing (
 ) strict, without rowid;
 
 alter table delivery add column extras text; -- what a channel shows beside the text: buttons, files
+`;
+}
+
+/** Messages on platforms that show an answer while it is written: see drafts.ts. */
+function drafts(): string {
+  return `
+create table draft (
+  turn integer primary key, -- as of its runs: it may not be complete
+  session integer not null references session,
+  channel text not null,
+  account text not null,
+  place text not null,
+  topic text,
+  target text not null, -- as of the delivery that replaces it
+  platform_id text,
+  delivery integer references delivery
+) strict;
+create index draft_delivery on draft (delivery) where delivery is not null;
 `;
 }

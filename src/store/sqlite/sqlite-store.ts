@@ -118,6 +118,7 @@ export class SqliteStore implements Store {
   readonly turns: Store["turns"];
   readonly sessions: Store["sessions"];
   readonly outbox: Store["outbox"];
+  readonly drafts: Store["drafts"];
   readonly approvals: Store["approvals"];
   readonly delegations: Store["delegations"];
   readonly relays: Store["relays"];
@@ -162,6 +163,7 @@ export class SqliteStore implements Store {
     this.turns = this.#turnStore();
     this.sessions = this.#sessionStore();
     this.outbox = this.#outboxStore();
+    this.drafts = this.#draftStore();
     this.approvals = this.#approvalStore();
     this.delegations = this.#delegationStore();
     this.relays = this.#relayStore();
@@ -556,6 +558,15 @@ export class SqliteStore implements Store {
 
   #progressStore(): Store["progress"] {
     return { ...this.#ledger.progress, set: async (progress) => this.#do("setProgress", progress) };
+  }
+
+  #draftStore(): Store["drafts"] {
+    return {
+      ...this.#ledger.drafts,
+      begin: async (run, target) => this.#writer.call("beginDraft", { run, ...encode.encodeTarget(target) }),
+      sent: async (turn, platformId) => this.#do("sentDraft", { turn, platformId }),
+      forget: async (turn: TurnId) => this.#do("forgetDraft", { turn }),
+    };
   }
 
   #cursorStore(): Store["cursors"] {
