@@ -18,6 +18,7 @@ const SCRIPT = `
 - when: "look"
   plays:
     - { say: "Let me **look**.", calls: [{ tool: List, args: {} }] }
+    - { say: "Still looking.", delayMs: 4000, calls: [{ tool: List, args: {} }] }
     - { say: "All is well.", delayMs: 7000 }
 - when: ".*"
   plays: [{ say: "At once." }]
@@ -77,6 +78,8 @@ test("in a group, a draft survives a kill, and the answer takes its place", LONG
     const first = up();
     telegram.say("look after it", { chat: group });
     await expect.poll(() => shown(served), PATIENT).toEqual(["Let me look. …"]);
+    // An edit: before it, a kill could fall between the send of the draft and the record of its id.
+    await expect.poll(() => shown(served), PATIENT).toEqual(["Still looking. …"]);
     first.child.kill("SIGKILL");
     await first.ended;
     const second = up();

@@ -1,4 +1,5 @@
 /** What goes out to Telegram beside plain text, end to end. */
+import { createHash } from "node:crypto";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -140,6 +141,37 @@ test("pressing a button of an agent says its label, where the button is", async 
   const [button] = telegram.sent[0]!.reply_markup!.inline_keyboard.flat();
   telegram.press(telegram.sent[0]!.message_id, button!.callback_data);
   await expect.poll(() => telegram.sent.at(-1)!.text, PATIENT).toBe("you said Yes");
+});
+
+test("an agent reads a file that somebody sent, and sends it on by its hash", async () => {
+  await using telegram = await startTelegram();
+  const content = "the plan";
+  const sha256 = createHash("sha256").update(content).digest("hex");
+  const script = `
+- when: "send it"
+  plays: [{ calls: [{ tool: attach, args: { files: [{ path: ${sha256}, name: plan.txt }] } }] }, { say: "there" }]
+- when: "read it"
+  plays: [{ calls: [{ tool: Read, args: { path: __PATH__ } }] }, { say: "I have read it" }]
+`;
+  await using server = await open(telegram, script.replace("__PATH__", `../../data/attachments/${sha256}`));
+  telegram.files.set("doc", Buffer.from(content));
+  const document = { file_id: "doc", file_name: "plan.txt", mime_type: "text/plain" };
+  telegram.say("", { caption: "read it", document });
+  await expect.poll(() => sentBy(telegram), PATIENT).toEqual([["sendMessage", "I have read it"]]);
+  const { outbox, turns } = server.cortex.store;
+  const turn = await turns.read((await outbox.list()).items[0]!.turn!);
+  expect(turn!.toolCalls).toMatchObject([{ status: "ok", result: { text: content } }]);
+  const { attachments } = turn!.messages[0]!.body as { attachments: string };
+  expect(attachments).toMatch(
+    new RegExp(`^Attachment: plan\\.txt, text/plain, 8 bytes, /.*/attachments/${sha256}$`),
+  );
+  telegram.say("send it back");
+  await expect
+    .poll(() => sentBy(telegram).slice(1), PATIENT)
+    .toEqual([
+      ["sendMessage", "there"],
+      ["sendDocument", content],
+    ]);
 });
 
 test("a group that has become a supergroup gets its answer there, and the owner is told", async () => {

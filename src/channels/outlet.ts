@@ -32,11 +32,12 @@ export interface Outlet extends Pick<Connection, "send" | "find" | "paceMs"> {
 
 export type OutletCan = Pick<
   Capabilities,
-  "attach" | "buttons" | "embeds" | "polls" | "startThread" | "voice"
+  "attach" | "buttons" | "edit" | "embeds" | "polls" | "startThread" | "voice"
 >;
 
 export const TEXT_ONLY: OutletCan = {
   buttons: 0,
+  edit: false,
   embeds: false,
   polls: false,
   startThread: false,

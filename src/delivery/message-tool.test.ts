@@ -20,6 +20,7 @@ const CAN: Readonly<Record<string, OutletCan>> = {
   telegram: {
     attach: { maxBytes: 1_024 },
     buttons: 8,
+    edit: true,
     embeds: false,
     polls: true,
     startThread: true,

@@ -19,6 +19,7 @@ import { resolveRoute } from "../routing/resolve.ts";
 import { sessionOfEvent } from "../routing/session-of-event.ts";
 import type { Approval, DeliveryTarget, NewEvent } from "../store/store.ts";
 import type { Answerer } from "./approvals.ts";
+import { buttonOf } from "./buttons.ts";
 import type { Intake } from "./intake.ts";
 import { answerQuestion, isAskedOf, questionOf } from "./requests-in-places.ts";
 import { parseTyped, type Typed } from "./say.ts";
@@ -36,6 +37,13 @@ export async function takeChatEvent(
   if (event.direction !== "received" || place === undefined || content === null) return undefined;
   if (authority !== "paired" && (authority !== "owner" || isAtOwnDoor(event))) return undefined;
   const target: DeliveryTarget = present({ channel, place, account, topic });
+  const press = buttonOf(event, target, intake.buttons());
+  if (press !== undefined) {
+    if (!(await mayWrite(event, intake))) return {};
+    const answer = await press();
+    await intake.store.outbox.notify(answer);
+    return { reply: answer.content };
+  }
   if (replyTo !== undefined) {
     const question = await questionOf({ place: target, replyTo, event: event.id }, intake.store);
     if (question !== undefined && (await mayAnswer(question, event, intake)))

@@ -259,6 +259,7 @@ function connect(base: Foundation, { sandbox, bounds, open }: Opened): Connected
     can: (channel, account) => outlets.find(channel, account)?.can,
     agentFor: createBackends({ store, clock, mintId, settings }),
     chats: () => open.chats,
+    buttons: () => open.buttons,
     isJudged: (direction, channel) => open.wants(direction, channel),
     accept: (incoming, file) => acceptEvent(toOwnEvent(incoming), ports, file),
     acceptAll: (received, read) => acceptEvents(received, read, ports),

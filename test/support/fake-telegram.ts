@@ -46,7 +46,7 @@ export interface FakeTelegram extends AsyncDisposable {
   /** A message to the bot. Returns its id. */
   say(text: string, more?: Partial<TelegramMessage>): number;
   edit(message: number, text: string, more?: Partial<TelegramMessage>): void;
-  press(message: number, data: string, from?: TelegramUser): void;
+  press(message: number, data: string, from?: TelegramUser, chat?: TelegramChat): void;
   react(message: number, emoji: string | undefined, chat?: TelegramChat): void;
   update(update: object): void;
   /** The id of the next update: Telegram begins anew after a week of silence. */
@@ -250,13 +250,13 @@ export async function startTelegram({
     },
     edit: (id, text, more = {}) =>
       push({ edited_message: { ...messageOf(id, text, more), edit_date: START_SECONDS + 1 } }),
-    press: (id, data, from = ADA) =>
+    press: (id, data, from = ADA, chat = { id: from.id, type: "private" }) =>
       push({
         callback_query: {
           id: `q${nextUpdate}`,
           from,
           chat_instance: "1",
-          message: messageOf(id, "", {}),
+          message: messageOf(id, "", { chat }),
           data,
         },
       }),
