@@ -20,7 +20,7 @@ import { progressText } from "./progress-text.ts";
 type ProgressPorts = Pick<Ports, "store" | "clock" | "can">;
 
 /** Between two edits. Platforms allow few, and answers need some, too. */
-export const PROGRESS_EVERY_MS = 4_000;
+const PROGRESS_EVERY_MS = 4_000;
 /** Relays that are followed at once, those that began last. */
 const MAX_FOLLOWED = 50;
 /** Older ends are no news. */
@@ -33,7 +33,10 @@ interface Shown {
   readonly atMs: number;
 }
 
-export function openChatProgress(ports: ProgressPorts, everyMs = PROGRESS_EVERY_MS): WakeLoop {
+export function openChatProgress(
+  ports: ProgressPorts,
+  { everyMs = PROGRESS_EVERY_MS, gatherMs = GATHER_MS } = {},
+): WakeLoop {
   const shown = new Map<RelayId, Shown>();
   /** Those whose end is shown. */
   const over = new Set<RelayId>();
@@ -58,7 +61,7 @@ export function openChatProgress(ports: ProgressPorts, everyMs = PROGRESS_EVERY_
     },
     listen: (wake) => ports.store.onWake("changes", wake),
     pollMs: MINUTE_MS,
-    gatherMs: GATHER_MS,
+    gatherMs,
   });
 }
 
