@@ -50,7 +50,7 @@ test("a client of Telegram's community reads messages, edits, presses and reacti
 test("it sends, replies, edits and asks with buttons by the requests that our channel sends", async () => {
   await using telegram = await startTelegram();
   const { api } = botOf(telegram);
-  const ours = openTelegramApi({ baseUrl: telegram.url, token: telegram.token, fetch });
+  const ours = openTelegramApi({ baseUrl: telegram.url, token: telegram.token, fetch, log: () => {} });
   const signal = AbortSignal.timeout(10_000);
   const bold = { type: "bold", offset: 0, length: 5 } as const;
   const keyboard = { inline_keyboard: [[{ text: "Yes", callback_data: "yes" }]] };

@@ -8,6 +8,8 @@ import { createWebFetchTool } from "../src/agents/tools/web-fetch.ts";
 import { createWebSearchTool } from "../src/agents/tools/web-search.ts";
 import { workspaceTools } from "../src/agents/tools/workspace-tools.ts";
 import { createDelegationTools } from "../src/delegation/surface/tools.ts";
+import { OutgoingFiles } from "../src/agents/tools/outgoing-file.ts";
+import { createAttachTool } from "../src/delivery/attach-tool.ts";
 import { createMessageTool } from "../src/delivery/message-tool.ts";
 import { createHookTools } from "../src/hooks/surface/tools.ts";
 import { MARKS, type ToolTrust } from "../src/model/trust.ts";
@@ -23,6 +25,8 @@ function absent(): never {
   throw new Error("not here");
 }
 
+const files = new OutgoingFiles(absent);
+
 const tools = [
   ...workspaceTools,
   askUserTool,
@@ -32,7 +36,14 @@ const tools = [
   ...createHookTools(() => {
     throw new Error("not here");
   }),
-  createMessageTool({ add: async () => {}, channels: () => [] }),
+  createMessageTool({
+    add: async () => {},
+    has: async () => false,
+    channels: () => [],
+    can: () => undefined,
+    files,
+  }),
+  createAttachTool({ files, can: () => undefined }),
   ...createDelegationTools(absent, absent),
   ...createRelayTools(() => {
     throw new Error("not here");

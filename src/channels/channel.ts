@@ -106,7 +106,10 @@ export interface Capabilities {
   readonly attach?: { readonly maxBytes: number };
   /** How long the platform shows that somebody is typing. Absent: it does not. */
   readonly typingMs?: number;
-  /** How an answer is shown while it is written. Absent: not at all. */
+  /**
+   * How an answer is shown while it is written. edit: by a message that is edited. native: by drafts of the platform in
+   * direct messages, and by edits elsewhere. Absent: not at all.
+   */
   readonly draft?: "edit" | "native";
   /** before: the platform takes a message as read before Cortex has stored it, so a crash may lose it. */
   readonly ack: "after-commit" | "before";

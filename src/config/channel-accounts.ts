@@ -10,7 +10,16 @@ type ChatSettings = NonNullable<Config["channels"][ChatChannel]>;
 /** Who may talk on an account, and who answers there. */
 export type Conversation = Pick<
   ChatSettings,
-  "enabled" | "agent" | "persona" | "queueMode" | "routing" | "dmScope" | "groups" | "allow" | "unknown"
+  | "enabled"
+  | "agent"
+  | "persona"
+  | "queueMode"
+  | "routing"
+  | "dmScope"
+  | "groups"
+  | "allow"
+  | "draft"
+  | "unknown"
 >;
 
 export interface ChatAccount {

@@ -30,6 +30,10 @@ export const conversation = {
   allow: texts("Ids of the senders and places that are answered. Empty: all people you know.")
     .max(MAX_ALLOWED)
     .default([]),
+  draft: z
+    .boolean()
+    .describe("Whether answers are shown while they are written, where the platform can.")
+    .default(true),
   unknown: z
     .enum(["pair", "ignore"])
     .describe("What strangers get in a direct message: a pairing code, or nothing.")

@@ -2,8 +2,10 @@
 import { CortexError } from "../model/errors.ts";
 import { present } from "../model/present.ts";
 import { DEFAULT_ACCOUNT, type DeliveryId } from "../model/ids.ts";
+import type { OutgoingFile } from "../model/extras.ts";
 import type { Json } from "../model/json.ts";
 import type { DeliveryTarget, NewDelivery } from "../store/store.ts";
+import { asVoice } from "./fit-extras.ts";
 import { parseReply } from "./reply-tags.ts";
 
 /** Where the answered event came from. */
@@ -23,12 +25,14 @@ export interface Answer {
   /** `{channel, account, place, topic, replyTo}` of the dispatch: wins over the source, field by field. */
   readonly delivery?: Json | undefined;
   readonly mintId: () => string;
+  /** Sent with it. */
+  readonly files?: readonly OutgoingFile[];
 }
 
-export function deliveriesOf({ text, source, delivery, mintId }: Answer): NewDelivery[] {
+export function deliveriesOf({ text, source, delivery, mintId, files = [] }: Answer): NewDelivery[] {
   if (source.place === undefined && delivery === undefined) return [];
   const reply = parseReply(text);
-  if (reply.silent) return [];
+  if (reply.silent && (files.length === 0 || reply.text.trim() !== "")) return [];
   const wanted = parseDelivery(delivery);
   const target = addressOf(source, wanted);
   if (target === undefined) return [];
@@ -39,6 +43,7 @@ export function deliveriesOf({ text, source, delivery, mintId }: Answer): NewDel
       target,
       ...(replyTo === undefined ? {} : { replyTo }),
       ...(reply.text === text ? {} : { content: reply.text }), // otherwise the turn's answer is used, which is stored once
+      ...(files.length === 0 ? {} : { extras: { files: reply.voice ? files.map(asVoice) : files } }),
     },
   ];
 }

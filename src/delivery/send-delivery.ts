@@ -8,7 +8,7 @@
 import assert from "node:assert/strict";
 
 import type { Extras, Part } from "../model/extras.ts";
-import type { DeliveryId } from "../model/ids.ts";
+import type { DeliveryId, TurnId } from "../model/ids.ts";
 import { isUlid } from "../model/ulid.ts";
 import { deliveryUncertain, type OutgoingMessage } from "../channels/channel.ts";
 import { DEFAULT_MAX_AGE_MS, type Outlet } from "../channels/outlet.ts";
@@ -16,6 +16,7 @@ import { type Chunk, type DeliveryClaim, MAX_CHUNKS_IN_DELIVERY } from "../store
 import {
   channelUnknown,
   describe,
+  effectOf,
   expired,
   inDoubt,
   isDoubtful,
@@ -56,15 +57,23 @@ export async function sendDelivery(claim: DeliveryClaim, parts: Sending): Promis
   if (!outlet.isReady()) return postpone(notReady(work), work);
 
   let chunks = claim.chunks.length > 0 ? claim.chunks : await plan(work);
+  const replacing =
+    edits === undefined && stored.turn !== undefined ? await withDraft(work, stored.turn) : work;
   for (const [place, chunk] of chunks.entries()) {
     if (chunk.state === "sent") continue;
     if (parts.isOver()) return outbox.release([claim]);
-    if (!(await sendChunk(place, chunks, work))) return;
+    if (!(await sendChunk(place, chunks, replacing))) return;
     course.failures = 0;
     // Where the rest goes is known only now.
     if (place === 0 && claim.extras?.thread !== undefined) ({ chunks } = (await outbox.get(claim.delivery))!);
   }
   history.forget(claim.delivery);
+}
+
+/** The answer of a turn replaces what was shown of it while it was written. */
+async function withDraft(work: SendWork, turn: TurnId): Promise<SendWork> {
+  const draft = await work.outlet.replacedBy?.(work.claim.delivery, turn);
+  return draft === undefined ? work : { ...work, edits: draft, draftOf: turn };
 }
 
 function notReady({ claim, outlet }: SendWork): Postponement {
@@ -109,6 +118,10 @@ async function sendChunk(place: number, chunks: readonly Chunk[], work: SendWork
   }
   await outbox.sending(claim, place);
   const outcome = await attempt({ ...message, repeat: doubtful || isRepeat(place, work) }, work);
+  if (isGone(outcome, message, work)) {
+    await outlet.forgetDraft?.(work.draftOf!);
+    return sendChunk(place, chunks, { ...work, edits: undefined, draftOf: undefined });
+  }
   if (outcome.kind === "sent") await recordSent(place, outcome.platformId, work);
   else await recordFailure(outcome.error, { place, doubtful }, work);
   return outcome.kind === "sent";
@@ -117,6 +130,12 @@ async function sendChunk(place: number, chunks: readonly Chunk[], work: SendWork
 type Outcome =
   | { readonly kind: "sent"; readonly platformId: string | undefined }
   | { readonly kind: "failed"; readonly error: unknown };
+
+/** Somebody has deleted the draft, or it is too old to be changed: the answer is a message of its own. */
+function isGone(outcome: Outcome, { edits }: OutgoingMessage, { draftOf }: SendWork): boolean {
+  const isRefused = outcome.kind === "failed" && effectOf(outcome.error) === "refused";
+  return draftOf !== undefined && edits !== undefined && isRefused;
+}
 
 async function attempt(message: OutgoingMessage, { outlet, cut }: SendWork): Promise<Outcome> {
   try {

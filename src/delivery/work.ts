@@ -5,7 +5,7 @@ import { DEFAULT_MAX_ATTEMPTS, type Outlet } from "../channels/outlet.ts";
 import { CortexError } from "../model/errors.ts";
 import type { DeliveryClaim, OutboxStore, StoredDelivery } from "../store/store.ts";
 import { describe, effectOf } from "./failure.ts";
-import type { DeliveryId } from "../model/ids.ts";
+import type { DeliveryId, TurnId } from "../model/ids.ts";
 import { remember } from "../model/remember.ts";
 
 /** What sending needs of a running Cortex. */
@@ -37,6 +37,8 @@ export interface SendWork extends Sending {
   readonly expiresAtMs: number;
   /** The platform's id of the message that the first text replaces. */
   readonly edits: string | undefined;
+  /** The turn of which that message is the draft. */
+  readonly draftOf?: TurnId | undefined;
 }
 
 /** Gives a chunk back to be sent once more, recorded before it happens. */

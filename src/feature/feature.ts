@@ -10,6 +10,7 @@ import type { Outlet } from "../channels/outlet.ts";
 import type { Config } from "../config/config.ts";
 import type { Flags } from "../config/overrides.ts";
 import type { Setting } from "../config/configured.ts";
+import type { ButtonHandler } from "../intake/buttons.ts";
 import type { ChatCommands } from "../intake/chat-commands.ts";
 import type { Direction } from "../model/event.ts";
 import type { Json } from "../model/json.ts";
@@ -85,6 +86,8 @@ export interface OpenFeature extends Partial<AsyncDisposable> {
   readonly api?: Partial<Apis>;
   /** Commands that people type in a chat. */
   readonly chat?: ChatCommands;
+  /** The buttons below its messages. */
+  readonly buttons?: readonly ButtonHandler[];
   /** Opens its ways out by name. Called again when the configuration has changed. */
   outlets?(): readonly Outlet[];
   /** The way out of an account of a channel that it keeps open. Undefined: it is not this feature's. */

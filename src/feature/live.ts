@@ -31,6 +31,13 @@ export interface LiveOptions {
   readonly signal: AbortSignal;
 }
 
+/** Follows what agents write, in this process. Called for every delta: it must return at once. */
+export interface Follower {
+  wrote(claim: Claim, text: string): void;
+  /** A message is complete, and was not the answer: what is written next belongs to another. */
+  finished(claim: Claim): void;
+}
+
 /** Deltas are combined for this long, so that a fast model does not cause thousands of messages. */
 const COALESCE_MS = 50;
 const CHANGES_AT_ONCE = 200;
@@ -46,6 +53,7 @@ export class Live implements Disposable {
   readonly #store: Store;
   readonly #clock: () => number;
   readonly #readers = new Set<(entry: Passing) => void>();
+  readonly #followers = new Set<Follower>();
   readonly #gathered = new Map<string, DeltaEntry>();
   readonly #closing = new AbortController();
   #isFlushing = false;
@@ -56,7 +64,9 @@ export class Live implements Disposable {
   }
 
   /** Passes a delta of an answer on to readers, if there are any. */
-  tell({ lease, turn, run }: Claim, delta: Delta): void {
+  tell(claim: Claim, delta: Delta): void {
+    const { lease, turn, run } = claim;
+    if (delta.kind === "text") for (const follower of this.#followers) follower.wrote(claim, delta.text);
     if (this.#readers.size === 0) return;
     const key = `${run}/${delta.kind}`;
     const before = this.#gathered.get(key)?.delta.text ?? "";
@@ -66,6 +76,17 @@ export class Live implements Disposable {
     if (this.#isFlushing) return;
     this.#isFlushing = true;
     setTimeout(() => this.#tellReaders(), COALESCE_MS);
+  }
+
+  /** A message that is not the answer is complete. */
+  finished(claim: Claim): void {
+    for (const follower of this.#followers) follower.finished(claim);
+  }
+
+  /** Returns a function that ends it. */
+  follow(follower: Follower): () => void {
+    this.#followers.add(follower);
+    return () => void this.#followers.delete(follower);
   }
 
   announce(type: NoticeType): void {

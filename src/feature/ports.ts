@@ -4,11 +4,13 @@ import type { Flags } from "../config/overrides.ts";
 import type { Settings } from "../config/settings.ts";
 import type { OwnIncoming } from "../events/incoming.ts";
 import type { ChannelModule } from "../channels/channel.ts";
+import type { OutletCan } from "../channels/outlet.ts";
 import type { AcceptedEvent, ReadTogether, Received } from "../intake/accept-event.ts";
 import type { Intake } from "../intake/intake.ts";
 import type { ProgramWatch } from "../model/bounds.ts";
 import type { EventId } from "../model/ids.ts";
 import type { Profile } from "../model/profile.ts";
+import type { Redact } from "../model/redact.ts";
 import type { AgentFolder } from "../personas/plugin-pins.ts";
 import type { SourceCursor } from "../store/store.ts";
 import type { Apis, Cortex } from "./cortex.ts";
@@ -21,6 +23,8 @@ export interface Ports extends Intake {
   readonly settings: Settings;
   readonly outcomes: Outcomes;
   readonly live: Live;
+  /** Removes secrets from what leaves without being stored. */
+  readonly redact: Redact;
   /** The APIs of the other features, once all are open. */
   readonly apis: Apis;
   /** The names of all tools of all features. */
@@ -29,6 +33,8 @@ export interface Ports extends Intake {
   readonly agentFolders: () => Promise<readonly AgentFolder[]>;
   /** The names of the channels that can send. */
   readonly channels: () => readonly string[];
+  /** What an account of a channel can send. Undefined: unknown channel. */
+  readonly can: (channel: string, account?: string) => OutletCan | undefined;
   /** The backend of a profile, in this process. */
   readonly agentFor: (profile: Profile) => Promise<Agent>;
   /** Accepts an event once, in one commit with the cursor of its source. */

@@ -11,6 +11,7 @@ import type { Grant } from "../personas/authority.ts";
 import { sessionTarget } from "../routing/resolve.ts";
 import { routeOfEvent } from "../routing/route-of-event.ts";
 import type { AcceptOptions, DeliveryTarget, Move, NewEvent } from "../store/store.ts";
+import { buttonOf } from "./buttons.ts";
 import { callerOf, helpFor, isMember, requireUse, setting } from "./chat-rights.ts";
 import { answerIn, decideHere, mayAnswer } from "./decide-here.ts";
 import { dispatchTo } from "./dispatch-to.ts";
@@ -37,7 +38,7 @@ export async function takeChatEvent(
   const { authority } = grant;
   if (authority !== "paired" && (authority !== "owner" || isAtOwnDoor(event))) return undefined;
   if (contentType === "button") {
-    const press = takePress(event, target, intake);
+    const press = takePress(event, target, intake) ?? buttonOf(event, target, intake.buttons());
     return press && ((await mayWrite(event, intake)) ? press() : NOTHING_DONE);
   }
   if (replyTo !== undefined) {

@@ -3,6 +3,7 @@ import type { Direction } from "../model/event.ts";
 import type { Spans } from "../model/spans.ts";
 import type { Broker } from "../queue/broker.ts";
 import type { Store } from "../store/store.ts";
+import type { ButtonHandler } from "./buttons.ts";
 import type { ChatCommands } from "./chat-commands.ts";
 
 /** What taking messages and events in needs of a running Cortex. */
@@ -20,6 +21,8 @@ export interface Intake {
   readonly log: (line: string) => void;
   /** The chat commands of features. */
   readonly chats: () => readonly ChatCommands[];
+  /** Who handles which buttons below messages of features. */
+  readonly buttons: () => readonly ButtonHandler[];
   /** Whether some feature wants to judge events of this direction, on this channel or on any. */
   readonly isJudged: (direction: Direction, channel?: string) => boolean;
 }

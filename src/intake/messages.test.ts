@@ -46,6 +46,7 @@ function partsOf(store: Store, slots = 1): Intake & AsyncDisposable & { readonly
     spans: new Spans(clock, () => ({ ms: clock(), cpuMs: 0 })),
     log: () => {},
     chats: () => [],
+    buttons: () => [],
     isJudged: () => false,
     claims,
     [Symbol.asyncDispose]: () => broker[Symbol.asyncDispose](),

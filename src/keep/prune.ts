@@ -41,7 +41,7 @@ export function prunePeople(
   return pruneMatching(store, { home, principals, beforeMs: nowMs + 1, nowMs }, () => {});
 }
 
-type PrunedStore = Pick<Store, "prune" | "forgetPruned" | "events">;
+type PrunedStore = Pick<Store, "prune" | "forgetPruned" | "events" | "outbox">;
 
 async function pruneMatching(
   store: PrunedStore,
@@ -59,7 +59,7 @@ async function pruneMatching(
     } while (after !== undefined);
   }
   await store.forgetPruned();
-  const named = new Set(await store.events.filed());
+  const named = new Set([...(await store.events.filed()), ...(await store.outbox.filed())]);
   await forgetFiles(attachmentsFolder(home), (hash) => named.has(hash), nowMs - MIN_PRUNED_AGE_MS);
   return pruned;
 }

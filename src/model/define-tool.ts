@@ -4,13 +4,14 @@ import { z } from "zod";
 import { CortexError } from "./errors.ts";
 import type { Json } from "./json.ts";
 import type { Proposal, Said, Tool, ToolContext, ToolOutcome, ToolResult } from "./tool.ts";
+import type { Label } from "./trust.ts";
 
 /** A result, or that it comes later. */
 type Answer = ToolResult | Extract<ToolOutcome, { readonly kind: "suspend" }>;
 
 export interface ToolDefinition<Schema extends z.ZodObject> extends Omit<
   Tool,
-  "asksForOthers" | "parameters" | "proposal" | "run" | "runsProgram" | "says"
+  "asksForOthers" | "parameters" | "proposal" | "run" | "runsProgram" | "says" | "sends"
 > {
   /** Strict, so that a misspelt parameter is not silently ignored. */
   readonly parameters: Schema;
@@ -20,7 +21,8 @@ export interface ToolDefinition<Schema extends z.ZodObject> extends Omit<
     | undefined;
   proposal?(params: z.output<Schema>, context: ToolContext): Promise<Proposal | undefined>;
   runsProgram?(params: z.output<Schema>): boolean;
-  says?(params: z.output<Schema>): Said;
+  says?(params: z.output<Schema>): Said | undefined;
+  sends?(params: z.output<Schema>, context: ToolContext): Promise<Label | undefined>;
   run(params: z.output<Schema>, context: ToolContext): Promise<Answer>;
 }
 
@@ -48,6 +50,10 @@ export function defineTool<Schema extends z.ZodObject>(definition: ToolDefinitio
     says(input) {
       const parsed = schema.safeParse(input ?? {});
       return parsed.success ? definition.says?.(parsed.data) : undefined;
+    },
+    async sends(input, context) {
+      const parsed = schema.safeParse(input ?? {});
+      return parsed.success ? definition.sends?.(parsed.data, context) : undefined;
     },
     async run(input, context) {
       const parsed = definition.parameters.safeParse(input ?? {});

@@ -19,24 +19,43 @@ export interface Extras {
 
 export interface Button {
   readonly label: string;
-  /** At most 64 bytes, the least that a platform takes. */
+  /** At most MAX_BUTTON_BYTES. Its first part, up to a colon, says who handles it. */
   readonly data: string;
 }
 
+/** The least that a platform takes. */
+export const MAX_BUTTON_BYTES = 64;
+/** The least that a platform shows. */
+export const MAX_BUTTON_LABEL = 75;
+
+/** Of buttons that agents make: pressing one says the rest of its data. */
+export const SAYS = "say:";
+
 export interface Embed {
-  readonly title?: string;
-  readonly description?: string;
+  readonly title?: string | undefined;
+  readonly description?: string | undefined;
 }
 
-interface Poll {
+export interface Poll {
   readonly question: string;
   readonly options: readonly string[];
 }
+
+/** The least that a platform takes: characters of a question, characters of an option, options. */
+export const MAX_POLL_QUESTION = 300;
+export const MAX_POLL_OPTION = 55;
+export const MAX_POLL_OPTIONS = 10;
 
 /** The platform's own thread, which a delivery opens. */
 interface NewThread {
   readonly name: string;
 }
+
+/** The least that a platform takes. */
+export const MAX_THREAD_NAME = 100;
+
+/** How many files one message or answer has at most. */
+export const MAX_FILES = 10;
 
 /** A file that is kept by its hash. */
 export interface OutgoingFile {

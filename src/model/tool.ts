@@ -31,6 +31,11 @@ export interface Tool {
    * may tell anything.
    */
   says?(params: Json): Said | undefined;
+  /**
+   * Of a tool with effects outside: the label of what a call sends beside its parameters. Undefined: it sends nothing
+   * else.
+   */
+  sends?(params: Json, context: ToolContext): Promise<Label | undefined>;
   /** Its results have labels: nothing is added to the session before a call. */
   readonly labels?: true;
   /** Further marks of errors, which may reveal file names or other names that a result does not. */
@@ -103,6 +108,10 @@ export interface ToolContext {
   readonly outputFolder: string;
   /** The environment for child processes; nothing else of ours is inherited. */
   readonly environment: Readonly<Record<string, string>>;
+  /** Where the answer of the turn is sent. Absent: nowhere, whoever asked reads it in the ledger. */
+  readonly answersTo?: AnswerAddress | undefined;
+  /** The label of what the call sends beside its parameters, as it was judged. Absent: nothing, or a person has agreed. */
+  readonly sends?: Label | undefined;
   /** The audience whose data alone the turn may use. Absent: any data that its permissions allow. */
   readonly confinedTo?: string | undefined;
   /** The labels of files. Absent: they are not known, and `trust` of the tool counts. */
@@ -113,6 +122,13 @@ export interface ToolContext {
   readonly bounds?: Bounds | undefined;
   /** Aborts with the turn or on timeout. The tool must stop everything it started. */
   readonly signal: AbortSignal;
+}
+
+interface AnswerAddress {
+  readonly channel: string;
+  readonly account?: string;
+  readonly place: string;
+  readonly topic?: string;
 }
 
 /** What files hold, and what is written to them. */

@@ -7,6 +7,7 @@ import { CortexError } from "../model/errors.ts";
 import { DEFAULT_AGENT, isRelayId, type RelayId, type TurnId } from "../model/ids.ts";
 import type { Json } from "../model/json.ts";
 import { present } from "../model/present.ts";
+import type { WakeLoop } from "../model/wake-loop.ts";
 import type { Listed, StoredRelay } from "../store/store.ts";
 import { readArtifact, readKept, workspaceOf } from "./artifact/artifact.ts";
 import { addTo } from "./engine/add-agent.ts";
@@ -32,6 +33,7 @@ import type {
   RelaySaid,
   RelaySender,
 } from "./relays.ts";
+import { openChatProgress } from "./surface/chat-progress.ts";
 import { ScriptProcesses } from "./scripts/script-processes.ts";
 import { parseExtraHooks } from "./templates/resolve.ts";
 import type { RelayConfig, SnapshotContent } from "./templates/snapshot.ts";
@@ -62,12 +64,15 @@ async function importOldRelays({ store, home, clock, log }: Ports): Promise<void
 export class OpenRelays implements Relays, AsyncDisposable {
   readonly #ports: Ports & EnginePorts;
   readonly #engine: Engine;
+  readonly #progress: WakeLoop;
   readonly #watched: WatchedRelayConfig;
 
   constructor(ports: Ports & EnginePorts) {
     this.#ports = ports;
     this.#engine = new Engine(ports);
     this.#engine.start();
+    this.#progress = openChatProgress(ports);
+    this.#progress.start();
     this.#watched = new WatchedRelayConfig(ports);
   }
 
@@ -172,6 +177,7 @@ export class OpenRelays implements Relays, AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#engine[Symbol.asyncDispose]();
+    await this.#progress[Symbol.asyncDispose]();
     await this.#watched[Symbol.asyncDispose]();
   }
 

@@ -12,6 +12,7 @@ import type { OpenRelays } from "./open-relays.ts";
 import { SHORTEST_KEPT_MS } from "./engine/retention.ts";
 import { THREADS_FILE } from "./record/threads-file.ts";
 import { SessionScriptsOnFile } from "./scripts/session-scripts-on-file.ts";
+import { CANCEL } from "./record/progress-place.ts";
 import { accessTo, parseRelayCommand, RELAY_USAGE, SHARED_USAGE } from "./surface/chat-command-syntax.ts";
 import { templateFile, templateFolders, TEMPLATES_DEBOUNCE_MS } from "./templates/folders.ts";
 
@@ -63,6 +64,15 @@ export function openRelay(ports: Ports): OpenFeature {
         };
       },
     },
+    buttons: [
+      {
+        prefix: CANCEL,
+        async press(pressed) {
+          const { pressCancel } = await import("./surface/cancel-button.ts");
+          return pressCancel(pressed, { relays: api, store });
+        },
+      },
+    ],
     async recover() {
       firstChange = watchFirstChange(home, openAfter);
       await continueRelays();

@@ -35,9 +35,12 @@ export async function describeTurns(
   features: readonly Feature[] = FEATURES,
 ): Promise<Pick<ContextInput, "tools" | "window">> {
   const settings = { config: () => config, variable: () => undefined };
-  const store = { outbox: { add: async () => {} }, sessions: { get: async () => undefined } };
+  const store = {
+    outbox: { add: async () => {}, get: async () => undefined },
+    sessions: { get: async () => undefined },
+  };
   const tools = await createTools(
-    { home: "", settings, store, agentFolders: undefined, channels: () => [] },
+    { home: "", settings, store, agentFolders: undefined, channels: () => [], can: () => undefined },
     features,
     () => {
       throw new Error("This tool can only be described, not called");

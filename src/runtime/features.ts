@@ -55,6 +55,7 @@ const CORE_TOOLS = [
   "Skill",
   "AskUser",
   "message",
+  "attach",
 ];
 
 /** The names of all tools that an agent can have. */

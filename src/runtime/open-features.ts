@@ -4,6 +4,7 @@ import type { Outlet } from "../channels/outlet.ts";
 import type { Apis } from "../feature/cortex.ts";
 import type { Feature, OpenFeature } from "../feature/feature.ts";
 import type { Ports } from "../feature/ports.ts";
+import type { ButtonHandler } from "../intake/buttons.ts";
 import type { ChatCommands } from "../intake/chat-commands.ts";
 import type { Direction } from "../model/event.ts";
 import type { Json } from "../model/json.ts";
@@ -29,6 +30,10 @@ export class OpenFeatures implements AsyncDisposable {
 
   get chats(): readonly ChatCommands[] {
     return this.#opened.flatMap(({ chat }) => chat ?? []);
+  }
+
+  get buttons(): readonly ButtonHandler[] {
+    return this.#opened.flatMap(({ buttons }) => buttons ?? []);
   }
 
   outlets(): readonly Outlet[] {

@@ -2,7 +2,11 @@
 import type { Tool, ToolContext } from "../model/tool.ts";
 import type { Feature } from "../feature/feature.ts";
 import type { Ports } from "../feature/ports.ts";
+import type { OutletCan } from "../channels/outlet.ts";
+import { attachmentsFolder } from "../config/home.ts";
+import { createAttachTool } from "../delivery/attach-tool.ts";
 import { createMessageTool } from "../delivery/message-tool.ts";
+import { keepFile } from "../store/kept-files.ts";
 import { readWorker } from "../model/worker.ts";
 import type { Store } from "../store/store.ts";
 import { asWorker, setupOf } from "../turns/setup.ts";
@@ -15,12 +19,14 @@ interface CoreToolPorts {
   readonly home: string;
   readonly settings: Pick<Settings, "config" | "variable">;
   readonly store: {
-    readonly outbox: Pick<Store["outbox"], "add">;
+    readonly outbox: Pick<Store["outbox"], "add" | "get">;
     readonly sessions: Pick<Store["sessions"], "get">;
   };
   readonly agentFolders: PluginTrust["agentFolders"];
   /** The names of the channels that can send. */
   readonly channels: () => readonly string[];
+  /** What a channel can send. Undefined: unknown channel. */
+  readonly can: (channel: string, account?: string) => OutletCan | undefined;
 }
 
 /** The core's tools and those of the features, in the order in which models see them. */
@@ -41,15 +47,18 @@ async function createCoreTools({
   store,
   agentFolders,
   channels,
+  can,
 }: CoreToolPorts): Promise<Tool[]> {
-  const [{ workspaceTools }, { askUserTool }, codeExec, skill, webFetch, webSearch] = await Promise.all([
-    import("../agents/tools/workspace-tools.ts"),
-    import("../agents/tools/ask-user.ts"),
-    import("../agents/tools/code-exec.ts"),
-    import("../agents/tools/skill.ts"),
-    import("../agents/tools/web-fetch.ts"),
-    import("../agents/tools/web-search.ts"),
-  ]);
+  const [{ workspaceTools }, { askUserTool }, { OutgoingFiles }, codeExec, skill, webFetch, webSearch] =
+    await Promise.all([
+      import("../agents/tools/workspace-tools.ts"),
+      import("../agents/tools/ask-user.ts"),
+      import("../agents/tools/outgoing-file.ts"),
+      import("../agents/tools/code-exec.ts"),
+      import("../agents/tools/skill.ts"),
+      import("../agents/tools/web-fetch.ts"),
+      import("../agents/tools/web-search.ts"),
+    ]);
   /** As the turn has them: a worker can have more plugins, and work elsewhere. */
   const skillsIn = async ({ session }: Pick<ToolContext, "session">) => {
     const found = (await store.sessions.get(session))!;
@@ -70,6 +79,7 @@ async function createCoreTools({
         : { apiKey: { variable: apiKeyEnv, value: settings.variable(apiKeyEnv) } }),
     };
   };
+  const files = new OutgoingFiles((content) => keepFile(attachmentsFolder(home), content));
   return [
     ...workspaceTools,
     codeExec.createCodeExecTool({ node: process.execPath }),
@@ -80,7 +90,11 @@ async function createCoreTools({
     createMessageTool({
       add: ({ session, epoch, run }: ToolContext, delivery) =>
         store.outbox.add({ session, epoch }, run, delivery),
+      has: async (id) => (await store.outbox.get(id)) !== undefined,
       channels,
+      can,
+      files,
     }),
+    createAttachTool({ files, can }),
   ];
 }

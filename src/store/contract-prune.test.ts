@@ -220,6 +220,41 @@ describe.each(Object.entries(STORES))("%s", (_, open) => {
     expect(pruned).toEqual([true, false, false, false]);
   });
 
+  test("the files of a delivery are named until it is pruned, and those of a held answer and of a turn at work", async () => {
+    await using opened = await open();
+    const { store, clock } = opened;
+    const file = (sha256: string) => ({ sha256, name: "a.txt", contentType: "text/plain", bytes: 1 });
+    const first = await begin(store, "first", "first");
+    const extras = { files: [file("sent")] };
+    await store.turns.commit(turnFor(first, { deliveries: [delivery("d", "dm-1", { extras })] }));
+    const request = {
+      id: "asked" as ApprovalId,
+      kind: "approval",
+      callHash: "",
+      request: {},
+      expiresAtMs: clock() + DAY_MS,
+    } as const;
+    const second = await begin(store, "second", "second");
+    const waiting = [delivery("e", "dm-1", { extras: { files: [file("held")] } })];
+    await store.turns.commit(turnFor(second, { held: { request, deliveries: waiting, refused: [] } }));
+    const { lease, run } = await begin(store, "third", "third");
+    const result = { text: "", details: { files: [file("attached")] } };
+    const atMs = clock();
+    await store.runs.journal(lease, run, [
+      { kind: "call", ordinal: 0, callId: "c", tool: "attach", params: {}, startedAtMs: atMs },
+      { kind: "result", ordinal: 0, status: "ok", result, completedAtMs: atMs },
+    ]);
+    expect((await store.outbox.filed()).toSorted()).toEqual(["attached", "held", "sent"]);
+
+    const [claim] = await store.outbox.claim({ holder: "a", ttlMs: 1_000 }, 1);
+    await store.outbox.plan(claim!, ["{}"]);
+    await store.outbox.sending(claim!, 0);
+    await store.outbox.settle(claim!, 0, { kind: "sent" });
+    clock.advance(DAY_MS);
+    await pruneAll(store, clock());
+    expect((await store.outbox.filed()).toSorted()).toEqual(["attached", "held"]);
+  });
+
   test("what was delivered is forgotten, and that it was is not", async () => {
     await using opened = await open();
     const { store, clock } = opened;

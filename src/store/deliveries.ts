@@ -12,6 +12,8 @@ export interface OutboxReads {
   ofTurn(turn: TurnId): Promise<StoredDelivery[]>;
   /** How many are unsettled or dead, by account. Accounts without any are left out. */
   open(): Promise<OpenDeliveries[]>;
+  /** The hashes of all files that deliveries send or will send, those of answers that are held or not complete included. */
+  filed(): Promise<string[]>;
 }
 
 export interface OpenDeliveries {

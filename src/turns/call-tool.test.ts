@@ -117,6 +117,7 @@ function parts(
       mintId: () => `asked-${minted++}`,
       redact: (text) => text,
       environment: {},
+      deliveriesOf: () => [],
       settings: { config: () => config, profile: () => OFFLINE_PROFILE, variable: () => undefined },
       sandbox: {
         mode: () => sandboxMode("off", { problem: "none", hint: "none" }),

@@ -27,7 +27,8 @@ import {
   type Trust,
   UNDECLARED,
 } from "../model/trust.ts";
-import type { Approval, Store } from "../store/store.ts";
+import { answeredMessage } from "../model/stamp.ts";
+import type { Approval, DeliveryTarget, Store } from "../store/store.ts";
 import { APPROVAL_MS, type Asked, hashOfCall, isAskingTooMuch, resolve } from "./approval.ts";
 import { audienceOfTurn, confinedTo } from "./audience.ts";
 import {
@@ -53,6 +54,7 @@ import type { RunWork } from "./prepare.ts";
 import { attachedFiles } from "./query.ts";
 import { runTool } from "./run-tool.ts";
 import { RunLabels } from "./run-labels.ts";
+import { deliveriesFor } from "./answer-deliveries.ts";
 import { isByOthers, labelSession, toolEnvironment } from "./setup.ts";
 import type { TurnPorts } from "./turn-ports.ts";
 
@@ -78,7 +80,7 @@ export interface CallingRun {
   >;
   readonly ports: Pick<
     TurnPorts,
-    "clock" | "mintId" | "redact" | "environment" | "settings" | "sandbox" | "bounds"
+    "clock" | "mintId" | "redact" | "environment" | "settings" | "sandbox" | "bounds" | "deliveriesOf"
   > & {
     readonly store: {
       readonly sessions: Pick<Store["sessions"], "get" | "configure">;
@@ -365,6 +367,8 @@ interface JudgedCall {
   readonly notes: readonly string[];
   /** See `ToolContext`. */
   readonly agreed: readonly FileDigest[] | undefined;
+  /** See `ToolContext`. */
+  readonly sends?: Label;
   /** Whether addresses that it finds may be asked for unasked. */
   readonly mayLead?: boolean;
 }
@@ -372,10 +376,10 @@ interface JudgedCall {
 /** Makes a call that is in the journal. */
 async function make(
   step: KnownStep,
-  { params, notes, agreed, mayLead = false }: JudgedCall,
+  { params, notes, agreed, sends, mayLead = false }: JudgedCall,
   run: CallingRun,
 ): Promise<CallOutcome> {
-  const context = { ...contextOf(step, run), agreed };
+  const context = { ...contextOf(step, run), agreed, sends };
   const outcome = await runTool(step.tool, params, context, run.graceMs);
   if (outcome === "aborted") return { kind: "park" };
   if (outcome.kind === "suspend") {
@@ -476,6 +480,7 @@ function contextOf({ call, ordinal }: Step, run: CallingRun): ToolContext {
     ],
     environment: toolEnvironment(ports.environment, { names: permissions.credentials, variable }),
     confinedTo: confinementOf(run),
+    answersTo: answerAddressOf(run),
     labels: new RunLabels(work.labels, {
       readTrust: () => trustOfSession(run),
       confinedTo: confinementOf(run),
@@ -489,6 +494,14 @@ function contextOf({ call, ordinal }: Step, run: CallingRun): ToolContext {
     callKey: `${claim.turn}-${ordinal}`,
     signal,
   };
+}
+
+/** Where the answer goes as long as no tag in it says otherwise. */
+function answerAddressOf({ work: { items }, ports }: CallingRun): DeliveryTarget | undefined {
+  const item = answeredMessage(items);
+  if (item === undefined) return undefined;
+  const [delivery] = deliveriesFor(item, "…", ports);
+  return delivery?.target;
 }
 
 /** Also of messages that joined the turn. */

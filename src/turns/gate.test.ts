@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 
 import { testTool } from "../../test/support/home.ts";
 import { EVERYTHING } from "../../test/support/tool-context.ts";
+import { CortexError } from "../model/errors.ts";
 import type { Json } from "../model/json.ts";
 import type { Permissions } from "../model/permissions.ts";
 import type { Said, Tool, ToolContext } from "../model/tool.ts";
@@ -61,7 +62,16 @@ function gate({
 function toolOf(
   fields: Pick<
     Partial<Tool>,
-    "trust" | "runsCode" | "asks" | "asksForOthers" | "labels" | "tells" | "says" | "runsProgram"
+    | "trust"
+    | "runsCode"
+    | "asks"
+    | "asksForOthers"
+    | "labels"
+    | "tells"
+    | "says"
+    | "sends"
+    | "errorTrust"
+    | "runsProgram"
   >,
 ): Tool {
   return { ...testTool("Work", async () => ({ kind: "done", result: { text: "" } })), ...fields };
@@ -329,4 +339,29 @@ test("what others would read needs a yes if they may not know what the conversat
     expect(await judge(telling, { audience, trust: { private: ["person:bob"] } })).toMatchObject({
       kind: "make",
     });
+});
+
+test("what a call sends beside its parameters counts as data that it tells", async () => {
+  const sends = (reader: string) => async () => ({ untrusted: [], private: [reader], denied: [] });
+  const ofStranger = known({ untrusted: true });
+  const outward = { outward: true } as const;
+  const kindOf = async (reader: string, circumstances: Circumstances) =>
+    (await judge({ trust: outward, sends: sends(reader) }, circumstances)).kind;
+  expect(await kindOf("person:bob", {})).toBe("make");
+  expect(await kindOf("person:bob", { trust: ofStranger })).toBe("ask");
+  expect(await kindOf("guest:telegram:9", { trust: ofStranger })).toBe("make");
+  expect(await kindOf("person:bob", { confinedTo: "person:ada" })).toBe("refuse");
+  expect(await kindOf("person:ada", { confinedTo: "person:ada" })).toBe("make");
+});
+
+test("a call whose data cannot be judged is refused, and the reason counts as what errors of the tool reveal", async () => {
+  const sends = async () => {
+    throw new CortexError("path_forbidden", "The path is closed", { hint: "Use another." });
+  };
+  const tool = { trust: { outward: true }, errorTrust: { private: true }, sends } as const;
+  expect(await judge(tool, {})).toEqual({
+    kind: "refuse",
+    reason: "The path is closed. Use another.",
+    brings: brought({ private: true }),
+  });
 });

@@ -11,9 +11,12 @@ import {
   declared,
   HOOK_WORDS,
   isDeniedToAuthor,
+  joinLabels,
   joinTrust,
+  type Label,
   mayTell,
   needsConsent,
+  NO_LABEL,
   NO_TRUST,
   type ToolTrust,
   type Trust,
@@ -57,6 +60,8 @@ type Judgement =
       readonly notes: readonly string[];
       /** What the call brings into the session before it is made. */
       readonly brings: Trust;
+      /** The label of what it sends beside its parameters. */
+      readonly sends?: Label;
       /** Files that belong to people stay closed to the call. */
       readonly isGuarded?: true;
       /** Words of others had a say in it, so what it finds leads nowhere: see `chosen-words.ts`. */
@@ -90,7 +95,12 @@ export async function judgeCall(
   const chosenAt = trustAtChoice(trust);
   const refusalNow = refusalOf(tool, codeMode); // a hook may have put other parameters into the call
   if (refusalNow !== undefined) return refuse(refusalNow);
-  const isTooMuch = confinedTo !== undefined && !mayTell(broughtBefore(tool, codeMode, []), confinedTo);
+  const sending = await whatIsSent(tool, wanted, context);
+  if (sending.kind === "fault") return refuse(sending.reason, declared(tool.name, tool.errorTrust ?? {}));
+  const { sends } = sending;
+  const isTooMuch =
+    confinedTo !== undefined &&
+    ![broughtBefore(tool, codeMode, []), sends ?? NO_LABEL].every((each) => mayTell(each, confinedTo));
   if (isTooMuch) return refuse(NOT_THEIRS(tool.name, confinedTo));
   if (said.decision === "deny")
     return said.reason === undefined || confinedTo !== undefined
@@ -107,7 +117,13 @@ export async function judgeCall(
     ...(forOthers === undefined ? [] : [forOthers]),
     ...(asksBefore(permissions, tool.name) ? [`the persona's \`ask\` list includes ${tool.name}`] : []),
     ...(tool.runsCode === true && codeMode === "asks" ? ["commands have no sandbox"] : []),
-    ...((await needsConsentTo(tool, wanted, { most, trust, chosenAt, gate, isAsWanted: wanted === params }))
+    ...((await needsConsentTo(tool, wanted, {
+      most,
+      trust: withSent(trust, sends),
+      chosenAt,
+      gate,
+      isAsWanted: wanted === params,
+    }))
       ? [RULE_OF_TWO]
       : []),
     ...(tool.tells === true && !mayTell(trust, audience) ? [TELLS_OTHERS(audience)] : []),
@@ -125,6 +141,7 @@ export async function judgeCall(
     params: wanted,
     notes,
     brings,
+    ...(sends === undefined ? {} : { sends }),
     ...(isGuarded ? { isGuarded } : {}),
     ...(isLed ? { isLed } : {}),
   };
@@ -137,6 +154,26 @@ interface Choice {
   /** Whether no hook has put other words into the call. */
   readonly isAsWanted: boolean;
   readonly gate: Pick<Gate, "hasBeenHeard">;
+}
+
+type Sending =
+  | { readonly kind: "known"; readonly sends: Label | undefined }
+  | { readonly kind: "fault"; readonly reason: string };
+
+/** What cannot be judged is not sent. */
+async function whatIsSent(tool: Tool, params: Json, context: ToolContext): Promise<Sending> {
+  try {
+    return { kind: "known", sends: await tool.sends?.(params, context) };
+  } catch (error) {
+    if (!(error instanceof CortexError)) throw error;
+    return { kind: "fault", reason: `${error.message}. ${error.hint}` };
+  }
+}
+
+/** What is sent unread had no say in the call, but it is told to the outside. */
+function withSent(trust: Trust, sends: Label | undefined): Trust {
+  if (sends === undefined) return trust;
+  return { ...trust, private: joinLabels(trust, { ...NO_LABEL, private: sends.private }).private };
 }
 
 /** The rule of two, except for calls that say nothing of the model's choice: `chosen-words.ts` says which these are. */

@@ -38,6 +38,11 @@ interface WaitingAnswer<Delivery extends NewDelivery> {
   readonly inContext: (request: NewApproval) => Promise<NewApproval>;
 }
 
+/** Whether an answer with this label waits for the owner before these readers get it. */
+export function isHeld(label: Label, audience: string): boolean {
+  return isOutside(audience) && !mayTell(label, audience);
+}
+
 export async function sendOrHold<Delivery extends NewDelivery>(
   { text, deliveries, audience, readLabel, mayAsk, noticesTo, inContext }: WaitingAnswer<Delivery>,
   { mintId, clock, redact }: Pick<TurnPorts, "mintId" | "clock" | "redact">,
@@ -45,7 +50,7 @@ export async function sendOrHold<Delivery extends NewDelivery>(
   const [delivery] = deliveries;
   if (delivery === undefined || !isOutside(audience)) return { deliveries };
   const label = await readLabel();
-  if (mayTell(label, audience)) return { deliveries };
+  if (!isHeld(label, audience)) return { deliveries };
   if (!(await mayAsk())) return { deliveries: noticesTo(TOO_MANY_WAIT) };
   const said = redact(delivery.content ?? text);
   const isLong = said.length > MAX_ASKED_LENGTH;

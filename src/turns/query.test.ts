@@ -148,6 +148,29 @@ test("each attachment is a line with its name, type, size and where it is", () =
   );
 });
 
+test("a voice note is called so, and a file that did not arrive comes with the reason", () => {
+  const voice = {
+    name: "voice.ogg",
+    kind: "voice",
+    contentType: "audio/ogg",
+    state: "stored",
+    path: "/a/ab",
+  };
+  expect(
+    describeAttachments([
+      voice,
+      { name: "film.mp4", bytes: 9, state: "too_large", sha256: "ab" },
+      { name: "lost.txt", state: "failed", error: "Telegram answered 404 for the file" },
+      { name: "elsewhere", state: "remote" },
+    ]),
+  ).toBe(
+    "Attachment: voice.ogg, voice note, audio/ogg, /a/ab\n" +
+      "Attachment: film.mp4, 9 bytes, not available: too large\n" +
+      "Attachment: lost.txt, not available: Telegram answered 404 for the file\n" +
+      "Attachment: elsewhere",
+  );
+});
+
 test.each([[undefined], [null], [[]], ["a"], [{ name: "a" }], [7]])(
   "%j is no list of attachments",
   (value) => {

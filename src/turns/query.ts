@@ -209,12 +209,27 @@ function attachmentLine(attachment: Json): string {
     names.map((name) => readField(attachment, name)).find((value) => value !== ""),
   );
   const [name = "unnamed", type, size, path] = known;
-  const said = [name, type, size === undefined ? undefined : `${size} bytes`, path];
+  const kind = readField(attachment, "kind") === "voice" ? "voice note" : undefined;
+  const said = [
+    name,
+    kind,
+    type,
+    size === undefined ? undefined : `${size} bytes`,
+    path ?? whyMissing(attachment),
+  ];
   const line = `Attachment: ${said.filter((part) => part !== undefined).join(", ")}`;
   const flat = line.slice(0, 4 * MAX_ATTACHMENT_LINE_LENGTH).replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\s]+/gu, " ");
   return flat.length <= MAX_ATTACHMENT_LINE_LENGTH
     ? flat.toWellFormed()
     : `${flat.slice(0, MAX_ATTACHMENT_LINE_LENGTH - 1).toWellFormed()}…`;
+}
+
+/** Its sender believes that it has arrived. */
+function whyMissing(attachment: Json): string | undefined {
+  const state = readField(attachment, "state");
+  if (state === "" || state === "stored" || state === "remote") return undefined;
+  const error = readField(attachment, "error");
+  return `not available: ${error === "" ? state.replaceAll("_", " ") : error}`;
 }
 
 function readField(attachment: Json, field: string): string {

@@ -80,7 +80,7 @@ function partsOf(
       wants: () => false,
     },
     agentFolders: async () => [],
-    live: { tell: () => {} },
+    live: { tell: () => {}, finished: () => {} },
     outcomes: { look: (items) => settled.push(...items) },
     tools: async () => [],
     windowOf: async () => undefined,

@@ -152,6 +152,7 @@ function requestOf(fitted: Fitted, agent: Agent, attempt: Attempt): AgentRequest
     },
     record(message) {
       touch();
+      ports.live.finished(claim);
       return journal.addMessages([message]);
     },
     callTool: (call, ordinal) => pause(() => callTool(call, ordinal, calling)),

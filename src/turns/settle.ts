@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 
 import type { AgentResult } from "../agents/agent.ts";
 import { isOutside } from "../model/audience.ts";
+import { attachedTo } from "../model/attach-tool.ts";
 import { CortexError } from "../model/errors.ts";
 import { ANSWER_ADAPTER } from "../model/event.ts";
 import { eventId } from "../model/event-id.ts";
@@ -18,7 +19,6 @@ import type {
   LeaseRequest,
   NewAnswer,
   NewApproval,
-  NewDelivery,
   QueueItem,
   RunFailure,
   Store,
@@ -27,6 +27,7 @@ import type {
 import { isAskingTooMuch, requestNotice, requestsOf } from "./approval.ts";
 import { audienceOfTurn } from "./audience.ts";
 import { withContext } from "./request-context.ts";
+import { deliveriesFor, noticesTo } from "./answer-deliveries.ts";
 import type { Alternative, CoolDown } from "./choose-profile.ts";
 import { sendOrHold } from "./hold-answer.ts";
 import type { Suspension } from "./journal.ts";
@@ -75,13 +76,13 @@ export async function commitRun(
 }
 
 function deliver(text: string, work: RunWork, ports: TurnPorts): ReturnType<typeof sendOrHold> {
-  const { items, claim, labels } = work;
+  const { items, claim, labels, journal } = work;
   const { store } = ports;
   const item = answered(items);
   const { principal } = labels.writer;
   const answer = {
     text,
-    deliveries: deliveriesFor(item, text, ports),
+    deliveries: deliveriesFor(item, text, ports, { files: attachedTo(journal.toolCalls) }),
     audience: audienceOfTurn(items),
     readLabel: async () => readTrust((await store.sessions.get(claim.lease.session))?.settings ?? {}),
     mayAsk: async () => !(await isAskingTooMuch({ principal, turn: claim.turn, own: 0 }, ports)),
@@ -206,26 +207,6 @@ function consequences(
   if (outcome.kind === "dead") return `${cooling}.`;
   if (alternative === "now") return `${cooling}; trying its fallback now.`;
   return `${cooling}; the next attempt is at ${new Date(outcome.atMs).toISOString()}.`;
-}
-
-function noticesTo(
-  item: QueueItem,
-  text: string,
-  ports: TurnPorts,
-  to?: Json,
-): (NewDelivery & { readonly content: string })[] {
-  return deliveriesFor(item, text, ports, to).map((delivery) => Object.assign({ content: text }, delivery));
-}
-
-/** The deliveries of a text for the sender of a message, or for another address. */
-function deliveriesFor(
-  { event, dispatches }: QueueItem,
-  text: string,
-  { deliveriesOf, mintId }: TurnPorts,
-  to?: Json,
-): NewDelivery[] {
-  const delivery = to ?? dispatches.find((dispatch) => dispatch.delivery !== undefined)?.delivery;
-  return deliveriesOf({ text, source: event, delivery, mintId });
 }
 
 /** A claimed turn always answers a message. */

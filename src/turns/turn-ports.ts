@@ -3,6 +3,7 @@ import type { Agent, Delta } from "../agents/agent.ts";
 import type { Settings } from "../config/settings.ts";
 import type { Direction } from "../model/event.ts";
 import type { ItemId, TurnId } from "../model/ids.ts";
+import type { OutgoingFile } from "../model/extras.ts";
 import type { Json } from "../model/json.ts";
 import type { Profile } from "../model/profile.ts";
 import type { Redact } from "../model/redact.ts";
@@ -40,7 +41,7 @@ export interface TurnPorts {
   /** Folders in which agents work, beside their workspaces and roots. */
   readonly agentFolders: () => Promise<readonly AgentFolder[]>;
   /** Streams what an agent writes while it writes. */
-  readonly live: { tell(claim: Claim, delta: Delta): void };
+  readonly live: { tell(claim: Claim, delta: Delta): void; finished(claim: Claim): void };
   /** Called after the commit that settled these messages. */
   readonly outcomes: { look(items: readonly ItemId[]): void };
   /** All tools, in the order in which models see them. */
@@ -53,6 +54,7 @@ export interface TurnPorts {
     readonly source: QueueItem["event"];
     readonly delivery?: Json | undefined;
     readonly mintId: () => string;
+    readonly files?: readonly OutgoingFile[];
   }) => NewDelivery[];
   /** How long an agent has to end after it was told to. */
   readonly graceMs?: number;

@@ -1,6 +1,6 @@
 /** A platform that takes messages as the test says: one act for each send, and success when there are no more. */
 import type { OutgoingMessage, Receipt } from "../../src/channels/channel.ts";
-import type { Outlet } from "../../src/channels/outlet.ts";
+import { type Outlet, TEXT_ONLY } from "../../src/channels/outlet.ts";
 import { chunkText } from "../../src/delivery/chunk-text.ts";
 
 export type Act = (message: OutgoingMessage, signal: AbortSignal) => Receipt | Promise<Receipt>;
@@ -25,6 +25,7 @@ export function playChannel({
     name: "test",
     limits: {},
     onUncertain: "leave",
+    can: TEXT_ONLY,
     render: (markdown) => chunkText(markdown, { maxLength }),
     isReady: () => true,
     async send(message, signal) {

@@ -152,6 +152,7 @@ export async function openStage(config: object, cast: Cast, options: StageOption
       mintId,
       settings: { config: () => settings },
       slots: { withSlot: async (act) => (await act(undefined)).result },
+      can: () => undefined,
       log: (line) => void problems.push(line),
       run: (program) => runGroup({ ...program, environment: ENVIRONMENT, graceMs: 500, drainMs: 500 }),
       extraScripts: { get: () => options.extraScripts, set: () => assert.fail(), delete: () => true },

@@ -9,6 +9,7 @@ let left = Number(steps);
 await pruneStore(
   {
     events: store.events,
+    outbox: store.outbox,
     forgetPruned: () => store.forgetPruned(),
     async prune(kind, request) {
       const step = store.prune(kind, { ...request, max: 20 });

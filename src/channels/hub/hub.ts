@@ -21,6 +21,7 @@ import { channelPortsOf } from "./channel-ports.ts";
 import { toReceived } from "./inbound.ts";
 import type { AccountFindings, AccountStatus } from "./account-status.ts";
 import { type Batch, Link } from "./link.ts";
+import { Drafts } from "./drafts.ts";
 import { closedOutlet, linkOutlet } from "./link-outlet.ts";
 import { channelUnknown, loadModule } from "./modules.ts";
 import { openMenu } from "./menu.ts";
@@ -49,10 +50,12 @@ export class Hub implements OpenFeature {
   readonly #ports: Ports;
   #accounts: readonly Connected[] = [];
   #isOpen = false;
+  #isStarted = false;
   #changing: Promise<void> = Promise.resolve();
   readonly #looking: WakeLoop;
   readonly #typing: WakeLoop;
   readonly #outages: Outages;
+  readonly #drafts: Drafts;
 
   constructor(ports: Ports) {
     this.#ports = ports;
@@ -69,6 +72,7 @@ export class Hub implements OpenFeature {
       pollMs: LOOK_MS,
     });
     this.#typing = openTyping({ store: ports.store, typist: (to) => this.#typist(to) });
+    this.#drafts = new Drafts({ ...ports, wayTo: (to) => this.#draftWay(to) });
   }
 
   get api(): { readonly channels: Hub } {
@@ -142,12 +146,19 @@ export class Hub implements OpenFeature {
     return pair(code, as, { ...this.#ports, by });
   }
 
-  async start(): Promise<void> {
+  /** Before turns run, which ask what a channel can. Connecting begins later. */
+  async recover(): Promise<void> {
     this.#isOpen = true;
     this.configChanged();
     await this.#changing;
+  }
+
+  start(): void {
+    this.#isStarted = true;
     this.#looking.start();
-    if (this.#accounts.length > 0) this.#typing.start();
+    if (this.#accounts.length === 0) return;
+    this.#typing.start();
+    this.#drafts.start();
   }
 
   configChanged(): void {
@@ -168,7 +179,8 @@ export class Hub implements OpenFeature {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isOpen = false;
-    await Promise.all([this.#looking[Symbol.asyncDispose](), this.#typing[Symbol.asyncDispose]()]);
+    const loops = [this.#looking, this.#typing, this.#drafts];
+    await Promise.all(loops.map((loop) => loop[Symbol.asyncDispose]()));
     await this.#changing;
     await Promise.all(this.#accounts.map(({ link }) => link[Symbol.asyncDispose]()));
   }
@@ -186,6 +198,17 @@ export class Hub implements OpenFeature {
     const connection = found?.link.isLive === true ? found.link.connection : undefined;
     if (lastsMs === undefined || connection?.typing === undefined) return undefined;
     return { lastsMs, show: async () => connection.typing?.(to, AbortSignal.timeout(lastsMs)) };
+  }
+
+  #draftWay(to: Address) {
+    const found = this.#accounts.find(isAccount(to.channel, to.account ?? DEFAULT_ACCOUNT));
+    const connection = found?.link.isLive === true ? found.link.connection : undefined;
+    if (found === undefined || connection === undefined) return undefined;
+    const render = (markdown: string): string | undefined => {
+      for (const wire of found.outlet.render(markdown)) if (wire !== undefined) return wire;
+      return undefined;
+    };
+    return { isOn: found.account.settings.draft, can: found.can, connection, render };
   }
 
   /** Opens what is new, and closes what is gone or configured otherwise. */
@@ -210,7 +233,7 @@ export class Hub implements OpenFeature {
     }
     this.#accounts = [...kept, ...opened];
     await Promise.all(gone.map(({ link }) => link[Symbol.asyncDispose]()));
-    this.#looking.wake();
+    if (this.#isStarted) this.#looking.wake();
   }
 
   async #open(key: string, account: ChatAccount): Promise<Connected> {
@@ -245,7 +268,8 @@ export class Hub implements OpenFeature {
       },
     });
     const requests = new PlatformRequests(link, tell);
-    return { key, account, can: module.can, link, outlet: linkOutlet(module, link), requests };
+    const outlet = linkOutlet(module, link, this.#drafts);
+    return { key, account, can: module.can, link, outlet, requests };
   }
 
   #store(

@@ -5,6 +5,7 @@ import { DEFAULT_ACCOUNT } from "../../model/ids.ts";
 import { errorText } from "../../model/errors.ts";
 import { type Direction, MAX_ATTACHMENT_BYTES, MAX_ATTACHMENTS } from "../../model/event.ts";
 import type { Json } from "../../model/json.ts";
+import { SAYS } from "../../model/extras.ts";
 import { present } from "../../model/present.ts";
 import { FOREIGN } from "../../personas/file-labels.ts";
 import type { Connection, FileRef, Inbound } from "../channel.ts";
@@ -35,6 +36,7 @@ export function toReceived(
 ): Received | undefined {
   const { id, kind, place, sender, files = [], text } = inbound;
   if (sender.self) return undefined;
+  const isSaid = kind === "button" && text?.startsWith(SAYS) === true;
   const isMessage = kind === "message" || kind === "command";
   const incoming: OwnIncoming = {
     adapter: channel,
@@ -51,8 +53,8 @@ export function toReceived(
     ...(inbound.forwarded === true ? { label: FOREIGN } : {}),
     ...present({ replyTo: inbound.replyTo }),
     ...(isMessage ? { messageId: inbound.messageId } : { about: inbound.messageId }),
-    content: text,
-    contentType: isMessage ? "text" : kind,
+    content: isSaid ? text.slice(SAYS.length) : text,
+    contentType: isMessage || isSaid ? "text" : kind,
     ...(files.length === 0 ? {} : { attachments: files.map(describeFile) }),
     ...present({ payload: inbound.payload }),
     metadata: present({ sender_name: sender.name, is_bot: sender.bot ? true : undefined }),

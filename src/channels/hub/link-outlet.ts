@@ -7,13 +7,15 @@ import {
   deliveryFailed,
   type OutgoingMessage,
 } from "../channel.ts";
-import type { Outlet } from "../outlet.ts";
+import { type Outlet, TEXT_ONLY } from "../outlet.ts";
+import type { Drafts } from "./drafts.ts";
 import type { Link } from "./link.ts";
 
 /** The way out of an account, through whatever connection it has at the time. */
 export function linkOutlet(
   { name, can, format }: Pick<ChannelModule, "name" | "can" | "format">,
   link: Link,
+  drafts?: Pick<Drafts, "replacedBy" | "forget">,
 ): Outlet {
   const connection = (): Connection => {
     if (link.connection === undefined) throw disconnected(name);
@@ -23,6 +25,7 @@ export function linkOutlet(
     name,
     limits: can.maxAgeMs === undefined ? {} : { maxAgeMs: can.maxAgeMs },
     onUncertain: can.onUncertain,
+    can,
     isReady: () => link.isLive,
     *render(markdown) {
       yield* renderRichText(yield* parseRichText(markdown), format);
@@ -31,6 +34,12 @@ export function linkOutlet(
     // Which connection it is does not matter: what a channel can, all its connections can.
     ...(can.find ? { find: async (message, signal) => connection().find?.(message, signal) } : {}),
     paceMs: (address) => link.connection?.paceMs?.(address) ?? 0,
+    ...(drafts === undefined
+      ? {}
+      : {
+          replacedBy: (delivery, turn) => drafts.replacedBy(delivery, turn),
+          forgetDraft: (turn) => drafts.forget(turn),
+        }),
   };
 }
 
@@ -52,6 +61,7 @@ export function closedOutlet(name: string): Outlet {
     name,
     limits: {},
     onUncertain: "leave",
+    can: TEXT_ONLY,
     isReady: () => false,
     *render() {
       yield undefined;

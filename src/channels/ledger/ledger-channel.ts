@@ -1,4 +1,4 @@
-import type { Outlet } from "../outlet.ts";
+import { type Outlet, TEXT_ONLY } from "../outlet.ts";
 
 /**
  * The outlet of those who read answers where they are kept: the command line, the browser, callers of the
@@ -9,6 +9,7 @@ export function openLedgerOutlet(name: string): Outlet {
     name,
     limits: { maxAgeMs: Number.POSITIVE_INFINITY },
     onUncertain: "repeat",
+    can: TEXT_ONLY,
     *render(markdown) {
       yield markdown;
     },

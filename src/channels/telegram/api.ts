@@ -19,6 +19,15 @@ export interface TelegramApi {
 interface CallOptions {
   readonly signal: AbortSignal;
   readonly timeoutMs?: number;
+  /** Sent along, as the parameter `field`. */
+  readonly file?: Upload;
+}
+
+interface Upload {
+  readonly field: string;
+  readonly name: string;
+  readonly contentType: string;
+  readonly content: Uint8Array;
 }
 
 interface Answer {
@@ -30,25 +39,29 @@ interface Answer {
 }
 
 const TIMEOUT_MS = 30_000;
+/** The delivery step waits little longer than this for one message. */
+const UPLOAD_TIMEOUT_MS = 55_000;
 
 export function openTelegramApi({
   baseUrl,
   token,
   fetch,
+  log,
 }: {
   readonly baseUrl: string;
   readonly token: string;
   readonly fetch: typeof globalThis.fetch;
+  readonly log: (line: string) => void;
 }): TelegramApi {
   const api: TelegramApi = {
     async call<Result>(method: string, params: object, options: CallOptions): Promise<Result> {
-      const { signal: outer, timeoutMs = TIMEOUT_MS } = options;
+      const { signal: outer, file } = options;
+      const { timeoutMs = file === undefined ? TIMEOUT_MS : UPLOAD_TIMEOUT_MS } = options;
       return withTimeout(
         async (signal) => {
           const response = await fetch(`${baseUrl}/bot${token}/${method}`, {
             method: "POST",
-            headers: { "Content-Type": "application/json" },
-            body: JSON.stringify(params),
+            ...(file === undefined ? asJson(params) : { body: asForm(params, file) }),
             signal,
           }).catch((error: unknown) => {
             throw signal.aborted ? unanswered(method, error) : connectionFailure("Telegram", error);
@@ -58,9 +71,11 @@ export function openTelegramApi({
           })) as Answer;
           if (answer.ok) return answer.result as Result;
           const { migrate_to_chat_id: migrated } = answer.parameters ?? {};
-          // The group has become a supergroup, with another id.
-          if (migrated !== undefined)
+          // The group has become a supergroup, with another id. Nothing was sent.
+          if (migrated !== undefined) {
+            log(groupMoved((params as { chat_id?: unknown }).chat_id, migrated));
             return api.call<Result>(method, { ...params, chat_id: migrated }, options);
+          }
           throw failureOf(method, response.status, answer);
         },
         outer,
@@ -74,6 +89,26 @@ export function openTelegramApi({
     },
   };
   return api;
+}
+
+function asJson(params: object): RequestInit {
+  return { headers: { "Content-Type": "application/json" }, body: JSON.stringify(params) };
+}
+
+function asForm(params: object, { field, name, contentType, content }: Upload): FormData {
+  const form = new FormData();
+  for (const [key, value] of Object.entries(params))
+    form.set(key, typeof value === "object" ? JSON.stringify(value) : String(value));
+  form.set(field, new Blob([new Uint8Array(content)], { type: contentType }), name);
+  return form;
+}
+
+/** For the owner. */
+export function groupMoved(from: unknown, to: number): string {
+  return (
+    `The Telegram group ${String(from)} has become the supergroup ${to}. ` +
+    "Answers go there; use the new id in `allow`, hooks and the address of the owner."
+  );
 }
 
 /** In Telegram's own words. */

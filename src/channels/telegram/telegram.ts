@@ -10,20 +10,17 @@ import { channelSettings } from "../../config/channels-schema.ts";
 import { DAY_MS } from "../../model/durations.ts";
 import type { Json } from "../../model/json.ts";
 import {
-  type Address,
   CHANNEL_API,
   type ChannelModule,
   type ChannelPorts,
   type Connection,
-  deliveryRefused,
-  type OutgoingMessage,
   type PlatformRequest,
-  type Receipt,
   type Sink,
 } from "../channel.ts";
 import { Pace } from "../pace.ts";
-import { openTelegramApi, type TelegramApi } from "./api.ts";
+import { groupMoved, openTelegramApi, type TelegramApi } from "./api.ts";
 import { telegramFormat } from "./render.ts";
+import { chatOf, editText, MAX_BUTTONS, readWire, remove, send } from "./send.ts";
 import { probe, setup, TOKEN_VARIABLE } from "./setup.ts";
 import { type Me, toInbound, type Update, UPDATE_KINDS } from "./updates.ts";
 import { secretOf, takeUpdate, watchWebhook } from "./webhook.ts";
@@ -37,6 +34,8 @@ const MAX_UPDATES = 100;
 const GET_ME_MS = 15_000;
 /** Telegram's own advice: a message a second to a chat, twenty a minute to a group, thirty a second to all. */
 const RATES = { placeMs: (chat: string) => (chat.startsWith("-") ? 3_000 : 1_000), allMs: 34 };
+/** Of the Bot API on Telegram's own servers. */
+const MAX_FILE_BYTES = 50 * 1024 * 1024;
 
 type Settings = ReturnType<typeof channelSettings.telegram.parse>;
 
@@ -57,12 +56,14 @@ export const telegram: ChannelModule<Settings> = {
     react: true,
     commands: true,
     threads: "topic",
-    startThread: false,
-    buttons: 8,
-    polls: false,
+    startThread: true,
+    buttons: MAX_BUTTONS,
+    polls: true,
     embeds: false,
-    voice: false,
+    voice: true,
+    attach: { maxBytes: MAX_FILE_BYTES },
     typingMs: 5_000,
+    draft: "native",
     ack: "after-commit",
     proofMs: POLL_TIMEOUT_MS + 25_000,
     find: false,
@@ -75,7 +76,8 @@ export const telegram: ChannelModule<Settings> = {
 };
 
 function apiOf(settings: Settings, ports: ChannelPorts): TelegramApi {
-  return openTelegramApi({ baseUrl: settings.baseUrl, token: tokenOf(settings, ports), fetch: ports.fetch });
+  const { fetch, log } = ports;
+  return openTelegramApi({ baseUrl: settings.baseUrl, token: tokenOf(settings, ports), fetch, log });
 }
 
 function tokenOf({ tokenEnv }: Settings, { secret }: ChannelPorts): string {
@@ -83,26 +85,32 @@ function tokenOf({ tokenEnv }: Settings, { secret }: ChannelPorts): string {
 }
 
 function openConnection(settings: Settings, ports: ChannelPorts): Connection {
-  const { clock } = ports;
+  const { clock, log, readFile } = ports;
   const api = apiOf(settings, ports);
   const pace = new Pace(RATES, clock);
   const isPolling = settings.mode === "poll";
   const webhook = { api, clock, secret: secretOf(tokenOf(settings, ports)), url: ports.webhookUrl };
   return {
     receive: isPolling
-      ? (sink, signal) => receive(sink, signal, { api, clock })
+      ? (sink, signal) => receive(sink, signal, { api, clock, log })
       : (sink, signal) => watchWebhook(sink, signal, webhook),
     ...(isPolling ? {} : { handle: receiver(webhook) }),
-    send: (message, signal) => send(message, signal, api),
+    send: (message, signal) => send(message, signal, { api, readFile }),
     edit: ({ place, messageId }, wire, signal) =>
       editText(api, { ...readWire(wire), chat_id: place, message_id: Number(messageId) }, signal),
+    remove: (at, signal) => remove(api, at, signal),
+    async draft(to, { id, wire }, signal) {
+      const { chat_id: chat, ...topic } = chatOf(to);
+      const draft = { chat_id: Number(chat), ...topic, draft_id: id, ...readWire(wire) };
+      await api.call("sendMessageDraft", draft, { signal });
+    },
+    async menu(commands, signal) {
+      const told = commands.map(({ word, about }) => ({ command: word, description: about }));
+      await api.call("setMyCommands", { commands: told }, { signal });
+    },
     async react({ place, messageId }, emoji, signal) {
       const params = { chat_id: place, message_id: Number(messageId), reaction: [{ type: "emoji", emoji }] };
       await api.call("setMessageReaction", params, { signal });
-    },
-    async menu(commands, signal) {
-      const list = commands.map(({ word, about }) => ({ command: word, description: about }));
-      await api.call("setMyCommands", { commands: list }, { signal });
     },
     async typing(to, signal) {
       await api.call("sendChatAction", { ...chatOf(to), action: "typing" }, { signal });
@@ -123,7 +131,7 @@ function openConnection(settings: Settings, ports: ChannelPorts): Connection {
 async function receive(
   sink: Sink,
   signal: AbortSignal,
-  { api, clock }: { readonly api: TelegramApi; readonly clock: () => number },
+  { api, clock, log }: Pick<ChannelPorts, "clock" | "log"> & { readonly api: TelegramApi },
 ): Promise<void> {
   const me = await api.call<Me>("getMe", {}, { signal });
   const { url } = await api.call<{ url: string }>("getWebhookInfo", {}, { signal });
@@ -151,6 +159,9 @@ async function receive(
       { ...next },
     );
     cursor = next;
+    for (const { message } of updates)
+      if (message?.migrate_to_chat_id !== undefined)
+        log(groupMoved(message.chat.id, message.migrate_to_chat_id));
     for (const { callback_query: button } of updates)
       if (button !== undefined) await acknowledge(button.id, api, signal);
   }
@@ -196,46 +207,4 @@ async function acknowledge(id: string, api: TelegramApi, signal: AbortSignal): P
 function readCursor(stored: Json | undefined, me: Me): Cursor | undefined {
   const cursor = stored as Cursor | undefined;
   return cursor?.bot === undefined || cursor.bot === me.id ? cursor : undefined;
-}
-
-async function send(message: OutgoingMessage, signal: AbortSignal, api: TelegramApi): Promise<Receipt> {
-  const { address, replyTo, content, buttons = [], edits } = message;
-  const keyboard = buttons.map(({ label, data }) => ({ text: label, callback_data: data }));
-  const text = {
-    ...readWire(content),
-    ...(keyboard.length > 0 ? { reply_markup: { inline_keyboard: [keyboard] } } : {}),
-  };
-  if (edits !== undefined) {
-    await editText(api, { ...text, chat_id: address.place, message_id: Number(edits) }, signal);
-    return { platformId: edits };
-  }
-  const reply =
-    replyTo === undefined
-      ? {}
-      : { reply_parameters: { message_id: Number(replyTo), allow_sending_without_reply: true } };
-  const request = { ...chatOf(address), ...text, ...reply };
-  const sent = await api.call<{ message_id: number }>("sendMessage", request, { signal });
-  return { platformId: String(sent.message_id) };
-}
-
-/** Text and entities, as `telegramFormat` made them. */
-function readWire(wire: string): { readonly text: string; readonly entities: readonly object[] } {
-  return JSON.parse(wire) as ReturnType<typeof readWire>;
-}
-
-/** "Not modified" means that the text is there already: an edit may be repeated. */
-async function editText(api: TelegramApi, params: object, signal: AbortSignal): Promise<void> {
-  try {
-    await api.call("editMessageText", params, { signal });
-  } catch (error) {
-    if (!(error instanceof Error && error.message.includes("message is not modified"))) throw error;
-  }
-}
-
-function chatOf({ place, topic }: Address): { chat_id: string; message_thread_id?: number } {
-  if (!/^-?\d{1,16}$|^@\w{4,32}$/.test(place))
-    throw deliveryRefused(`Invalid Telegram chat ${JSON.stringify(place)}`, {
-      hint: "Use the id of a chat, as `cortex events` shows it, or @name of a public channel.",
-    });
-  return { chat_id: place, ...(topic === undefined ? {} : { message_thread_id: Number(topic) }) };
 }

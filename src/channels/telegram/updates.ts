@@ -87,6 +87,8 @@ interface Message {
   readonly sticker?: File & { readonly emoji?: string };
   readonly location?: { readonly latitude: number; readonly longitude: number };
   readonly contact?: { readonly first_name: string; readonly phone_number: string };
+  /** This group has become a supergroup, with this id. */
+  readonly migrate_to_chat_id?: number;
   readonly poll?: { readonly question: string; readonly options: readonly { readonly text: string }[] };
 }
 

@@ -8,7 +8,7 @@
 import { CortexError } from "../../model/errors.ts";
 import { chunkText } from "../../delivery/chunk-text.ts";
 import { deliveryRefused, deliveryUncertain, type OutgoingMessage } from "../channel.ts";
-import type { Outlet } from "../outlet.ts";
+import { type Outlet, TEXT_ONLY } from "../outlet.ts";
 import { withTimeout } from "../with-timeout.ts";
 import { outcomeOf } from "./outcome.ts";
 import { connectionFailure } from "../connection-failure.ts";
@@ -45,6 +45,7 @@ export function openWebhookOutlet(options: WebhookOptions): Outlet {
     name: "webhook",
     limits: { maxAgeMs: MAX_AGE_MS, maxAttempts: MAX_ATTEMPTS },
     onUncertain: "repeat",
+    can: TEXT_ONLY,
     render: (markdown) => chunkText(markdown, { maxLength: MAX_CONTENT_LENGTH }),
     isReady: () => true,
     async send(message, cut) {

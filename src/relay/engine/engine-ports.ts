@@ -5,7 +5,10 @@ import type { RunProgram } from "../scripts/script.ts";
 import type { RelayScripts } from "../templates/snapshot.ts";
 
 /** The ports of Cortex that the engine uses, and relay scripts. */
-export interface EnginePorts extends Pick<Ports, "home" | "store" | "clock" | "mintId" | "slots" | "log"> {
+export interface EnginePorts extends Pick<
+  Ports,
+  "home" | "store" | "clock" | "mintId" | "slots" | "log" | "can"
+> {
   readonly settings: Pick<Settings, "config">;
   /** Runs a script of the owner. */
   readonly run: RunProgram;

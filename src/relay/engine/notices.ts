@@ -12,9 +12,10 @@ import { causeOf, inContext } from "../../turns/request-context.ts";
 import type { Move } from "./advance.ts";
 import type { EnginePorts } from "./engine-ports.ts";
 import type { KeptRelay } from "../record/kept-relay.ts";
+import { progressPlace } from "../record/progress-place.ts";
 import { labelOfRelay, principalOfRelay } from "./relay-label.ts";
 
-type TellingPorts = Pick<EnginePorts, "store" | "settings" | "clock" | "mintId">;
+type TellingPorts = Pick<EnginePorts, "store" | "settings" | "clock" | "mintId" | "can">;
 
 export async function noticesOf(
   { notices, farewell }: Pick<Move, "notices" | "farewell">,
@@ -26,7 +27,7 @@ export async function noticesOf(
   const { store, mintId } = ports;
   if (delivery === undefined) return {};
   const toPlace = (text: string) => noticesTo(delivery, text, mintId);
-  const told = notices.flatMap(toPlace);
+  const told = progressPlace(detail, ports.can) === undefined ? notices.flatMap(toPlace) : [];
   if (farewell === undefined) return { deliveries: told };
   const end = await sendOrHold(
     {

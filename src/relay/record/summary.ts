@@ -17,7 +17,7 @@ export function finalOutput(record: RelayRecord, artifact: string | undefined): 
   );
 }
 
-const ICONS: Readonly<Record<RelayStatus, string>> = {
+export const ICONS: Readonly<Record<RelayStatus, string>> = {
   running: "▶️",
   waiting: "⏸️",
   completed: "✅",

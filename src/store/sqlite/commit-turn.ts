@@ -5,6 +5,7 @@ import { prepareAborts } from "./abort.ts";
 import { prepareRequests, heldCodec } from "./approval-requests.ts";
 import { claimCodec, type ClaimRow, prepareClaims } from "./claim.ts";
 import { prepareCountUsage, usedCodec } from "./count-usage.ts";
+import { prepareBindDraft } from "./drafts.ts";
 import { type Held, leaseCodec, prepareHeld } from "./held.ts";
 import { eventCodec, prepareInsertEvent } from "./insert-event.ts";
 import { factsCodec, prepareInsertTurn } from "./insert-turn.ts";
@@ -146,6 +147,7 @@ function preparePublish(db: Database) {
   const insertEvent = prepareInsertEvent(db);
   const unjudged = prepareUnjudged(db);
   const insertDeliveries = prepareInsertDeliveries(db);
+  const bindDraft = prepareBindDraft(db);
   return (
     held: Held,
     input: CommitInput,
@@ -160,6 +162,7 @@ function preparePublish(db: Database) {
       if (input.judge !== 0) unjudged.add(event, moment);
     }
     insertDeliveries(input.deliveries, { turn: held.turn, message }, nowMs);
+    for (const delivery of input.deliveries.toReversed()) bindDraft(delivery, held.turn);
     if (input.deliveries.length > 0) wake("outbox");
     return message;
   };

@@ -21,6 +21,7 @@ import type {
   Move,
   NewAnswer,
   NewApproval,
+  DeliveryTarget,
   NewDelivery,
   NewDispatch,
   NewEvent,
@@ -320,14 +321,17 @@ export function encodeCursor({ source, value }: SourceCursor): Input<"setCursors
 }
 
 export function encodeDelivery(delivery: NewDelivery): DeliveryInput {
-  const { channel, account = DEFAULT_ACCOUNT, place, topic = null } = delivery.target;
   checkSize(delivery.content ?? "", `Delivery ${delivery.id}`);
-  const target = canonicalJson([channel, account, place, topic]);
   const extras =
     delivery.extras === undefined
       ? null
       : encodeJson(delivery.extras as Json, `The extras of delivery ${delivery.id}`);
-  return { ...delivery, extras, target, channel, account, place, topic };
+  return { ...delivery, extras, ...encodeTarget(delivery.target) };
+}
+
+export function encodeTarget({ channel, account = DEFAULT_ACCOUNT, place, topic }: DeliveryTarget) {
+  const target = canonicalJson([channel, account, place, topic ?? null]);
+  return { target, channel, account, place, topic: topic ?? null };
 }
 
 /** Valid keys, so that a busy session's key is not parsed for every message. */

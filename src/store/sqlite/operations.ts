@@ -8,6 +8,7 @@ import { countUsage } from "./count-usage.ts";
 import { setCursors } from "./cursors.ts";
 import { cancelDelegations, expireDelegations, reportDelegation } from "./delegations.ts";
 import { dispatch } from "./dispatch.ts";
+import { beginDraft, forgetDraft, sentDraft } from "./drafts.ts";
 import { failRun } from "./fail-run.ts";
 import { indexEvents } from "./index-events.ts";
 import { dropDead, dropItems, retryDead } from "./items.ts";
@@ -110,6 +111,9 @@ export const OPERATIONS = {
   setCursors,
   offerPairing,
   removePairing,
+  beginDraft,
+  sentDraft,
+  forgetDraft,
 };
 
 export type OperationName = keyof typeof OPERATIONS;

@@ -56,7 +56,7 @@ export const PRUNABLE = {
     and not exists (select 1 from unjudged u where u.event = e.seq)`,
 
   deliveries: `d.settled_ms < @beforeMs and (d.state <> 'dead' or @principals is not null)
-    and (d.content is not null or exists (select 1 from chunk c where c.delivery = d.key and c.content <> ''))`,
+    and (d.content is not null or d.extras is not null or exists (select 1 from chunk c where c.delivery = d.key and c.content <> ''))`,
 
   approvals: `a.asked_ms < @beforeMs and a.state <> 'open'
     and exists (select 1 from run r where r.key = a.run and r.ended_ms is not null)

@@ -183,7 +183,9 @@ function pruneDeliveries(db: Database): Pruner {
   const find = db.prepare<[Asked], number>(
     `select d.key from delivery d where d.key > @after and ${PRUNABLE.deliveries} and ${SAID_BY.deliveries} order by d.key limit @max`,
   );
-  const empty = db.prepare(`update delivery set content = null, ${gone("error")} where key = ?`);
+  const empty = db.prepare(
+    `update delivery set content = null, extras = null, ${gone("error")} where key = ?`,
+  );
   const emptyChunks = db.prepare("update chunk set content = '' where delivery = ?");
   return {
     find: (asked) => find.pluck().all(asked),

@@ -1,5 +1,6 @@
 import type { Database } from "better-sqlite3";
 
+import { ATTACH_TOOL } from "../../model/attach-tool.ts";
 import type { Extras } from "../../model/extras.ts";
 import { DEFAULT_ACCOUNT, type DeliveryId, type TurnId } from "../../model/ids.ts";
 import type {
@@ -13,6 +14,7 @@ import type {
 } from "../store.ts";
 import { columnsOf, namesOf, selectFields } from "./columns.ts";
 import { DELIVERY_FIELDS } from "./insert-delivery.ts";
+import { FIRST_KEY_OF_RUN, LAST_KEY_OF_RUN } from "./keys.ts";
 import { listPage } from "./page.ts";
 import { defined, maybe, orUndefined, parseJson } from "./row.ts";
 import type { DecodedFields } from "./wire.ts";
@@ -103,7 +105,20 @@ export function prepareReadOutbox(db: Database) {
      where c.platform_id = @platformId and d.channel = @channel and d.account = @account and d.place = @place
      order by d.key limit 1`,
   );
+  const readFiled = db
+    .prepare<[], string>(
+      `select f.value ->> '$.sha256' from delivery d, json_each(d.extras, '$.files') f
+       union select f.value ->> '$.sha256'
+         from approval a, json_each(a.held, '$.approved') h, json_each(h.value ->> '$.extras', '$.files') f
+         where a.answered_ms is null
+       union select f.value ->> '$.sha256'
+         from run r join tool_call c on c.key between ${FIRST_KEY_OF_RUN} and ${LAST_KEY_OF_RUN},
+           json_each(c.result, '$.details.files') f
+         where r.state <> 'completed' and c.tool = '${ATTACH_TOOL}'`,
+    )
+    .pluck();
   return {
+    filed: (): string[] => readFiled.all(),
     findSent: (
       { channel, account = DEFAULT_ACCOUNT, place }: DeliveryTarget,
       platformId: string,

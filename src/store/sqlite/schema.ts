@@ -51,6 +51,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 29, sql: channels() },
   { version: 30, sql: talks() },
   { version: 31, sql: cursorsOfAll() },
+  { version: 32, sql: drafts() },
 ];
 
 function ground(): string {
@@ -927,5 +928,23 @@ drop table watched_file;
 
 insert into cursor select 'job:' || job, cast(position as text) from progress;
 drop table progress;
+`;
+}
+
+/** Messages on platforms that show an answer while it is written: see drafts.ts. */
+function drafts(): string {
+  return `
+create table draft (
+  turn integer primary key, -- as of its runs: it may not be complete
+  session integer not null references session,
+  channel text not null,
+  account text not null,
+  place text not null,
+  topic text,
+  target text not null, -- as of the delivery that replaces it
+  platform_id text,
+  delivery integer references delivery
+) strict;
+create index draft_delivery on draft (delivery) where delivery is not null;
 `;
 }

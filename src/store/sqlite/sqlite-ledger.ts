@@ -36,6 +36,7 @@ import { prepareReadDead } from "./read-dead.ts";
 import { prepareReadDelegations } from "./read-delegations.ts";
 import { checkMoment, prepareReadEvents } from "./read-events.ts";
 import { prepareReadHooks } from "./read-hooks.ts";
+import { prepareReadDrafts } from "./drafts.ts";
 import { prepareReadOutbox } from "./read-outbox.ts";
 import { prepareReadPulse } from "./read-pulse.ts";
 import { prepareReadQueue } from "./read-queue.ts";
@@ -79,6 +80,7 @@ export class SqliteLedger implements Ledger {
   readonly turns: Ledger["turns"];
   readonly sessions: Ledger["sessions"];
   readonly outbox: Ledger["outbox"];
+  readonly drafts: Ledger["drafts"];
   readonly approvals: Ledger["approvals"];
   readonly delegations: Ledger["delegations"];
   readonly relays: Ledger["relays"];
@@ -143,7 +145,8 @@ export class SqliteLedger implements Ledger {
       "labelOrigins",
       "movedTo",
     );
-    this.outbox = this.#reads(prepareReadOutbox, "get", "findSent", "list", "ofTurn", "open");
+    this.drafts = this.#reads(prepareReadDrafts, "list", "get", "ofDelivery");
+    this.outbox = this.#reads(prepareReadOutbox, "get", "findSent", "list", "ofTurn", "open", "filed");
     this.approvals = this.#reads(
       prepareReadApprovals,
       "get",

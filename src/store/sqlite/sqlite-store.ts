@@ -118,6 +118,7 @@ export class SqliteStore implements Store {
   readonly turns: Store["turns"];
   readonly sessions: Store["sessions"];
   readonly outbox: Store["outbox"];
+  readonly drafts: Store["drafts"];
   readonly approvals: Store["approvals"];
   readonly delegations: Store["delegations"];
   readonly relays: Store["relays"];
@@ -160,6 +161,7 @@ export class SqliteStore implements Store {
     this.turns = this.#turnStore();
     this.sessions = this.#sessionStore();
     this.outbox = this.#outboxStore();
+    this.drafts = this.#draftStore();
     this.approvals = this.#approvalStore();
     this.delegations = this.#delegationStore();
     this.relays = this.#relayStore();
@@ -542,6 +544,15 @@ export class SqliteStore implements Store {
         }),
       endCommand: async (id, endedMs, files) =>
         this.#do("endCommand", { id, endedMs, files: files?.map(encode.encodeWritten) }),
+    };
+  }
+
+  #draftStore(): Store["drafts"] {
+    return {
+      ...this.#ledger.drafts,
+      begin: async (run, target) => this.#writer.call("beginDraft", { run, ...encode.encodeTarget(target) }),
+      sent: async (turn, platformId) => this.#do("sentDraft", { turn, platformId }),
+      forget: async (turn: TurnId) => this.#do("forgetDraft", { turn }),
     };
   }
 
