@@ -155,7 +155,7 @@ test("through cuts, everything comes once, and every answer goes out once", asyn
     for (let n = 0; n < 10; n++) slack.say(`${round * 10 + n}`, { as: n % 5 === 4 ? [] : ["message"] }); // some are never delivered
     await expect.poll(async () => (await received()).length, PATIENT).toBeGreaterThan(round * 10);
     slack.cut();
-    server.cortex.channels.reconnect("slack");
+    await server.cortex.channels.reconnect("slack");
   }
   await expect.poll(async () => (await received()).length, PATIENT).toBe(50);
   await expect.poll(() => slack.unacknowledged, PATIENT).toBe(0);
@@ -184,7 +184,7 @@ test("what was said while nothing was connected is read from the history, as if 
   ];
   slack.say("newer than what was missed", { channel });
   await expect.poll(async () => (await live()).length, PATIENT).toBe(2);
-  server.cortex.channels.reconnect("slack");
+  await server.cortex.channels.reconnect("slack");
   await expect.poll(async () => (await live()).length, PATIENT).toBe(5);
   expect(await live()).toEqual(
     expect.arrayContaining([

@@ -165,7 +165,7 @@ test("the menu of commands is set once", async () => {
   await using server = await open(telegram);
   const menus = () => telegram.requests.filter(({ method }) => method === "setMyCommands");
   await expect.poll(() => menus().length, PATIENT).toBe(1);
-  server.cortex.channels.reconnect("telegram");
+  await server.cortex.channels.reconnect("telegram");
   await expect.poll(() => server.cortex.channels.list()[0]?.state, PATIENT).toBe("live");
   await reply(telegram, "hello");
   expect(menus()).toHaveLength(1);

@@ -51,7 +51,7 @@ export async function checkOneReceiver(subject: Subject): Promise<void> {
   await using world = await World.open(subject);
   const { counterpart } = world;
   for (let times = 0; times < 3; times++) {
-    world.cortex.channels.reconnect(world.name);
+    await world.cortex.channels.reconnect(world.name);
     await eventually(
       "live again, or a pause because of the connection before",
       () => world.status(),
