@@ -28,6 +28,7 @@ const NOT_PLAYED: readonly (readonly [command: RegExp, why: string])[] = [
   [/^cortex (events|logs)\b.* --follow\b/, "test/cli.test.ts"],
   [/^cortex team watch\b/, "test/team-docs.test.ts"],
   [/^cortex sub-agent check\b/, "test/sub-agent-check.test.ts"],
+  [/^cortex channels pin\b/, "test/channel-plugins.test.ts"],
   [/^cortex service (un)?install$/, "It changes the services of whoever runs the tests."],
   [/^cortex init --yes\b/, "test/init.test.ts"],
   [/^cortex (backup|restore) .*--keys$|^cortex restore \S+$/, "test/keeping.test.ts"],

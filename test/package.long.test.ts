@@ -1,6 +1,7 @@
 /** The package as somebody else installs it: packed, unpacked far from here, with its dependencies only. */
 import { execFileSync, spawn, spawnSync } from "node:child_process";
 import {
+  cpSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -149,6 +150,38 @@ test("the types of the package are those of the library and of hooks", LONG, () 
   const types = { cwd: folder.path, encoding: "utf8" } as const;
   expect(spawnSync(tsc, [...options, ...lib, "typed.mts"], types)).toMatchObject({ stdout: "", status: 0 });
 });
+
+test(
+  "a channel plugin finds the port of channels in the package, and in a home beside it",
+  LONG,
+  async () => {
+    const program = join(folder.path, "channel.mjs");
+    writeFileSync(
+      program,
+      `import { conformance, deliveryFailed } from "cortexd/channels";
+    const checks = await conformance("telegram", () => Promise.reject(new Error("none")));
+    console.log(checks.length, deliveryFailed("busy", { hint: "" }).code);`,
+    );
+    expect(execFileSync(process.execPath, [program], { encoding: "utf8" })).toBe("16 delivery_failed\n");
+
+    const home = join(folder.path, "channel-home");
+    const env = environmentOf(home);
+    cpSync(join(installed, "docs/examples/channel-board"), join(home, "channels/board"), { recursive: true });
+    mkdirSync(join(home, "config"));
+    const board = { use: "./channels/board", url: "http://127.0.0.1:1", tokenEnv: "BOARD_TOKEN" };
+    writeFileSync(join(home, "config", "cortex.json"), JSON.stringify({ channels: { board } }));
+    const args = [join(installed, "bin/cortex.js"), "channels", "pin", "board"];
+    execFileSync(process.execPath, args, { env });
+    const started = watch(
+      spawn(process.execPath, [join(installed, "bin/cortex.js"), "up", "--port", "0"], {
+        env: { ...env, BOARD_TOKEN: "token" },
+      }),
+    );
+    await started.says("Channel board: ");
+    started.child.kill("SIGTERM");
+    expect((await started.ended).err).not.toContain("Cannot open the channel");
+  },
+);
 
 const HOOK = `
 import type { Filter, HookContext, HookResult } from "cortexd/hooks";

@@ -4,7 +4,7 @@ import type { ChannelModule } from "../channels/channel.ts";
 import type { Counterpart } from "../channels/kit/counterpart.ts";
 import { contentOf } from "../channels/plugins/content.ts";
 import { openPlugin } from "../channels/plugins/open-plugin.ts";
-import type { ProgramWatch } from "../model/bounds.ts";
+import { UNWATCHED } from "../model/bounds.ts";
 import { CortexError } from "../model/errors.ts";
 import type { Json } from "../model/json.ts";
 import { FEATURES } from "../runtime/features.ts";
@@ -53,14 +53,6 @@ async function openPluginSubject(
     },
   };
 }
-
-const UNWATCHED: ProgramWatch = {
-  environment: {},
-  exceeded: new Promise(() => {}),
-  begin: () => {},
-  terminate: async () => {},
-  end: async () => {},
-};
 
 function unknown(name: string): CortexError {
   return new CortexError("channel_unknown", `Unknown channel "${name}"`, {

@@ -41,3 +41,12 @@ export interface ProgramWatch {
    */
   end(graceMs: number): Promise<void>;
 }
+
+/** For a program that ends with its process group. */
+export const UNWATCHED: ProgramWatch = {
+  environment: {},
+  exceeded: new Promise(() => {}),
+  begin: () => {},
+  terminate: async () => {},
+  end: async () => {},
+};

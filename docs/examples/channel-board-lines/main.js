@@ -121,7 +121,7 @@ async function call(method, path, body, signal) {
     method,
     headers: headers(),
     signal,
-    body: body === undefined ? undefined : JSON.stringify(body),
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
   return { status: response.status, answer: await response.json() };
 }

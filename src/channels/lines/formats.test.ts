@@ -26,6 +26,11 @@ test("Markdown has its marks where the text is formatted, and escapes them elsew
   );
 });
 
+test("every line of a quote is marked as one", async () => {
+  const [wire] = await render("> a\n> b\n\nc", { kind: "markdown", maxLength: 500, counts: "utf16" });
+  expect(wire).toBe("> a\n> b\n\nc");
+});
+
 test("ranges are offsets into the text", async () => {
   const [wire] = await render("a **b**", { kind: "ranges", maxLength: 500, counts: "utf16" });
   expect(JSON.parse(wire!)).toEqual({ text: "a b", ranges: [{ kind: "bold", from: 2, to: 3 }] });

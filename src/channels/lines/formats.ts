@@ -33,7 +33,8 @@ function toMarkdown(piece: RichText): string {
     markdown += ranges.slice(kept.length).map(openOf).join("");
     open = ranges;
     const isCode = ranges.some((range) => range.kind === "code" || range.kind === "pre");
-    markdown += isCode ? withoutFences(text) : escapeMarkdown(text);
+    const marked = isCode ? withoutFences(text) : escapeMarkdown(text);
+    markdown += ranges.some(({ kind }) => kind === "quote") ? marked.replaceAll("\n", "\n> ") : marked;
   }
   return (
     markdown +

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 
 import { temporaryFolder } from "../../../test/support/temporary.ts";
-import { DONE_WATCH } from "../../../test/support/unwatched.ts";
+import { UNWATCHED } from "../../model/bounds.ts";
 import { MAX_LINE_BYTES } from "./protocol.ts";
 import { RunningProgram } from "./program.ts";
 
@@ -33,7 +33,7 @@ async function start(
       args: ["main.mjs"],
       environment,
       folder: folder.path,
-      watch: DONE_WATCH,
+      watch: UNWATCHED,
       log: (line) => void log.push(line),
     });
     return {
