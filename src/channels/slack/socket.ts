@@ -32,7 +32,11 @@ const MAX_BATCH = 100;
 /** Ends when Slack wants another connection, or the signal aborts. Throws as `Connection.receive` does. */
 export async function receiveBySocket(url: string, signal: AbortSignal, ports: SocketPorts): Promise<void> {
   const { sink, read, log } = ports;
-  const socket = new WebSocket(url, { handshakeTimeout: HANDSHAKE_MS, maxPayload: MAX_ENVELOPE_BYTES });
+  const socket = new WebSocket(url, {
+    handshakeTimeout: HANDSHAKE_MS,
+    maxPayload: MAX_ENVELOPE_BYTES,
+    perMessageDeflate: false,
+  });
   const ended = Promise.withResolvers<void>();
   const waiting: Envelope[] = [];
   let storing: Promise<void> | undefined;
