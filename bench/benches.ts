@@ -2,6 +2,7 @@
 
 import { benchAgents } from "./agents/run.ts";
 import { benchBroker } from "./broker/run.ts";
+import { benchChannels } from "./channels/run.ts";
 import { benchClone } from "./clone/run.ts";
 import { benchContext } from "./context/run.ts";
 import { benchDepth } from "./depth/run.ts";
@@ -81,6 +82,12 @@ export const BENCHES: Readonly<Record<string, Bench>> = {
     about:
       "The whole runtime, with hooks in processes of their own; everything lies in memory. One hook fires, the others do not: they are all asked, or kept back by their filters. Events come one after the other; the time is from accepting an event to the commit of its dispatch. The main thread's time is that of events for which no hook fires, with everything that is written for them. Beside a hook that spins or leaks, events come every 20 ms for 20 s, from the first moment on; `loop` is the event-loop delay of the main thread meanwhile.",
     run: benchHooks,
+  },
+  channels: {
+    title: "Channels: what a chat channel costs",
+    about:
+      "The built program as a process of its own on the disk of this machine; Telegram is played in the process of the benchmark, and the model is another process that answers at once. The time of a message is from the moment when the played Telegram answers the waiting poll until the model is asked; one hook is asked about each message. Memory is resident memory of the server and its processes, two seconds after it has answered one message over HTTP, or one on Telegram; medians of 3 rounds. Rendering is parsing and rendering in one go, the median of 3 rounds; a server does it in slices.",
+    run: benchChannels,
   },
   agents: {
     title: "Agents: workers and the processes of sub-agents",

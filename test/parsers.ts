@@ -11,7 +11,7 @@ import { lifetimeMs } from "../src/access/lifetime.ts";
 import { readToolLines } from "../src/agents/offline/tool-lines.ts";
 import { AnswerStream } from "../src/agents/pi/translate.ts";
 import { readFields } from "../src/agents/process/fields.ts";
-import { LineReader } from "../src/agents/process/lines.ts";
+import { readLines } from "../src/agents/process/lines.ts";
 import { makeReadable } from "../src/agents/tools/command-output.ts";
 import { applyEdits, MAX_EDITED_BYTES } from "../src/agents/tools/edit.ts";
 import { htmlToText } from "../src/agents/tools/html-to-text.ts";
@@ -607,7 +607,7 @@ export const PARSERS: readonly Parser[] = [
     length: 256 * KB,
     worst: ["\n", "{}\n", "a"],
     read: async (text) => {
-      const reader = new LineReader(Readable.from(inBytes(text)));
+      const reader = readLines(Readable.from(inBytes(text)));
       while ((await reader.next()) !== undefined);
     },
   },

@@ -58,11 +58,12 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   keep: BELOW_FEATURES,
   access: BELOW_FEATURES,
   people: [...BELOW_FEATURES, "keep"],
-  "channels/*": [...BELOW_FEATURES, "people"],
+  "channels/*": [...BELOW_FEATURES, "people", "plugins"],
   runtime: [...BELOW_FEATURES, ...FEATURES],
   doctor: [...BELOW_FEATURES, "insight", "runtime"],
   server: [...PORTS, "intake", "feature", "insight", "runtime", "doctor"],
   cli: [...BELOW_FEATURES, ...FEATURES, "runtime", "doctor", "server"],
+  conformance: [...BELOW_FEATURES, "runtime"],
   "index.ts": ["model", "store", "intake", "feature", "relay", "runtime"],
 };
 
@@ -86,6 +87,8 @@ const ALSO_OPENS: Readonly<Record<string, readonly string[]>> = {
   delegation: ["agents/process", "agents/pi", "agents/offline"],
   relay: ["agents/process"],
   cli: ["channels/webhook"], // the demo sends one
+  conformance: ["channels/hub", "channels/kit", "channels/plugins"],
+  "channels/*": ["channels/plugins", "channels/lines"], // what entries with `use` are
 };
 
 /** The rooms of large features, lowest first. A room imports only those before it; the files beside the rooms stand with the last. */
@@ -96,7 +99,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** The files that may compute what they import. */
-const COMPUTED_IMPORTS: readonly string[] = ["hooks/run/load-hook.ts"]; // the files of people's hooks
+const COMPUTED_IMPORTS: readonly string[] = ["hooks/run/load-hook.ts", "channels/plugins/load-module.ts"]; // of people's hooks and plugins
 
 /** The one file that starts programs: what they are given of our environment is decided there. */
 const LAUNCHER = "programs/launch.ts";

@@ -71,6 +71,7 @@ export const SECTIONS: readonly Section[] = [
       ["relay-reference.md", "every field of relay agents and templates"],
       ["team-files.md", "the file formats of a team"],
       ["sub-agent-protocol.md", "the messages between Cortex and a sub-agent"],
+      ["channel-plugins.md", "connect other chat platforms, with a module or a program"],
       ["store.md", "the content of the ledger, and how to query it"],
       ["errors.md", "every error code, and what to do about it"],
     ],

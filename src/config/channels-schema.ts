@@ -8,7 +8,7 @@ import { named, text, texts, variable } from "./schema-parts.ts";
 const MAX_ALLOWED = 10_000;
 
 /** Of every account of every chat channel. */
-const conversation = {
+export const conversation = {
   enabled: z.boolean().describe("Whether it connects.").default(true),
   agent: text("Agent that answers there. Default: main.").exactOptional(),
   dmScope: z

@@ -21,6 +21,7 @@ import {
   MAX_QUEUE_CAP,
 } from "../model/queue-settings.ts";
 import { normalizeSessionKey } from "../model/session-key.ts";
+import { checkPlugins } from "./channel-plugins.ts";
 import { CHAT_CHANNELS, chatChannels } from "./channels-schema.ts";
 import { planned } from "./planned.ts";
 import { quote } from "./problem.ts";
@@ -470,7 +471,7 @@ export const cortexSchema = z
       .describe("HTTP server.")
       .prefault({}),
     channels: z
-      .strictObject({
+      .looseObject({
         webhooks: named(webhook, "Webhooks, by name.").default({}),
         files: named(watchedFolder, "Watched folders, by name.").default({}),
         ...chatChannels,
@@ -480,7 +481,13 @@ export const cortexSchema = z
           .describe("People of an older version, taken over once; see `cortex people`.")
           .default([]),
       })
-      .describe("Channels by name.")
+      .check(
+        checkPlugins({
+          known: [...CHAT_CHANNELS, "webhooks", "files", "paired"],
+          later: [...PLATFORMS, "web"],
+        }),
+      )
+      .describe("Channels by name. An entry with `use` is a plugin.")
       .register(planned, { names: [...PLATFORMS, "web"] })
       .prefault({}),
     webSearch: z

@@ -12,7 +12,7 @@ export function findHome(environment: Readonly<Record<string, string | undefined
 }
 
 /** What Cortex itself runs, obeys and keeps. No agent works here, whatever is configured. */
-const RESERVED = ["config", "data", "hooks", "logs", "plugins", "prompts", "relays", "skills"];
+const RESERVED = ["channels", "config", "data", "hooks", "logs", "plugins", "prompts", "relays", "skills"];
 
 export function reservedFolders(home: string): string[] {
   return RESERVED.map((name) => join(home, name));

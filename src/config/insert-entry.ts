@@ -19,6 +19,19 @@ export function insertEntry(
     : insertProperty(text, holder, { key: name, value, style });
 }
 
+/** Sets `section.name.key`, whose entry exists. */
+export function setField(
+  text: string,
+  { section, name, key, value }: { section: string; name: string; key: string; value: string },
+): string {
+  const root = parseTree(text, [], { allowTrailingComma: true, allowEmptyContent: true });
+  const entry = root && findNodeAtLocation(root, [section, name]);
+  assert(entry !== undefined, `there is no ${section}.${name}`);
+  const old = findNodeAtLocation(entry, [key]);
+  if (old === undefined) return insertProperty(text, entry, { key, value, style: styleOf(text) });
+  return text.slice(0, old.offset) + JSON.stringify(value) + text.slice(old.offset + old.length);
+}
+
 interface Style {
   readonly unit: string;
   readonly newline: string;
@@ -33,7 +46,7 @@ function emptyFile(text: string): string {
 function insertProperty(
   text: string,
   object: Node,
-  { key, value, style: { unit, newline } }: { key: string; value: object; style: Style },
+  { key, value, style: { unit, newline } }: { key: string; value: object | string; style: Style },
 ): string {
   assert(object.type === "object", "only objects have entries");
   const close = object.offset + object.length - 1;

@@ -43,8 +43,17 @@ interface Desk extends AsyncDisposable {
 }
 
 async function openDesk(...channels: readonly Outlet[]): Promise<Desk> {
+  return openDeskWith({}, ...channels);
+}
+
+async function openDeskWith(
+  {
+    clock = testClock(),
+    ...options
+  }: { readonly clock?: ReturnType<typeof testClock>; readonly pollMs?: number },
+  ...channels: readonly Outlet[]
+): Promise<Desk> {
   const folder = temporaryFolder(memoryParent());
-  const clock = testClock();
   const store = await openSqliteStore({
     path: `${folder.path}/cortex.db`,
     clock,
@@ -59,6 +68,7 @@ async function openDesk(...channels: readonly Outlet[]): Promise<Desk> {
     clock,
     random: () => 1,
     onProblem: (error) => void problems.push(error),
+    ...options,
   });
   sender.start();
   const get = async (name: string) => (await store.outbox.get(`delivery-${name}` as DeliveryId))!;
@@ -329,6 +339,16 @@ describe("trouble that passes", () => {
     await desk.later(1_000);
     await desk.reach("a", "sent");
     expect(keysOf(channel)).toEqual(["delivery-a-0", "delivery-a-1"]);
+  });
+
+  test("what a rate limit holds back for a moment does not wait for the next poll", async () => {
+    const waits = [30];
+    const channel = playChannel({ paceMs: () => waits.shift() ?? 0 });
+    const clock = Object.assign(() => Date.now(), { advance: () => {} });
+    await using desk = await openDeskWith({ clock, pollMs: HOUR_MS }, channel);
+    await desk.put("a");
+    await desk.reach("a", "sent");
+    expect(waits).toEqual([]);
   });
 });
 

@@ -24,6 +24,8 @@ interface SenderPorts extends Omit<SendPorts, "outbox"> {
 export const MAX_IN_FLIGHT = 16;
 /** Wake-ups can be lost, and retries have none: the longest that a due delivery waits. */
 const POLL_MS = 1_000;
+/** Longer waits end with a poll: a second more does not matter to them. */
+const MAX_SHORT_WAIT_MS = 5 * POLL_MS;
 /**
  * How long a claim is valid. It cannot be renewed, so a long delivery is released and claimed again while there is still
  * time for two sends.
@@ -122,12 +124,19 @@ export class Sender implements AsyncDisposable {
         history: this.#history,
         cut: this.#cut.signal,
         isOver: () => this.#stopping || clock() - claimedAtMs > GIVE_BACK_MS,
+        lookIn: (ms) => this.#lookIn(ms),
       });
     } catch (error) {
       if (error instanceof CortexError && error.code === "lease_lost") return; // its holder continues
       this.#stranded.push(claim);
       onProblem(error, claim);
     }
+  }
+
+  /** Rate limits are often shorter than the time to the next poll. */
+  #lookIn(ms: number): void {
+    if (ms >= MAX_SHORT_WAIT_MS) return;
+    setTimeout(() => this.wake(), ms + 1).unref(); // timers may go off a moment early
   }
 
   async #releaseStranded(): Promise<void> {

@@ -24,6 +24,8 @@ export interface Sending extends SendPorts {
   readonly cut: AbortSignal;
   /** Whether to give the claim back before the next chunk. */
   readonly isOver: () => boolean;
+  /** Asks for another look at what is due, once this time is over. */
+  readonly lookIn: (ms: number) => void;
 }
 
 export interface SendWork extends Sending {
@@ -102,11 +104,12 @@ export interface Postponement {
 
 /** Retries later, with nothing sent and no failure counted. */
 export async function postpone({ reason, waitMs, doubtful }: Postponement, work: SendWork): Promise<void> {
-  const { claim, outbox, clock, expiresAtMs } = work;
+  const { claim, outbox, clock, expiresAtMs, lookIn } = work;
   const error = describeWithWarning(reason, work);
   const retryAtMs = Math.min(clock() + waitMs, expiresAtMs);
-  if (doubtful === undefined) return outbox.fail(claim, { kind: "retry", error, retryAtMs });
-  return outbox.settle(claim, doubtful, { kind: "unknown", error, retryAtMs });
+  if (doubtful === undefined) await outbox.fail(claim, { kind: "retry", error, retryAtMs });
+  else await outbox.settle(claim, doubtful, { kind: "unknown", error, retryAtMs });
+  lookIn(waitMs);
 }
 
 export async function die(

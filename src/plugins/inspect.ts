@@ -1,6 +1,8 @@
 /** The plugins of a home, as commands and the doctor show them. */
 import { stat } from "node:fs/promises";
 
+import { channelPlugins } from "../config/channel-accounts.ts";
+import { pluginPath } from "../config/channel-plugins.ts";
 import type { Config } from "../config/config.ts";
 import { readConfigured } from "../config/configured.ts";
 import type { CheckedHome } from "../feature/feature.ts";
@@ -34,8 +36,10 @@ export async function inspectPlugins(source: Source): Promise<PluginView[]> {
   const { home, agentFolders } = source;
   const [{ config }, pins] = await Promise.all([readConfigured(source), readPins(home)]);
   const users = await usersOf(config, source);
-  for (const name of pins.keys())
-    if (!users.has(pluginFolder(name, home))) users.set(pluginFolder(name, home), []);
+  for (const name of pins.keys()) {
+    const folder = pluginFolder(name, home);
+    if (!users.has(folder) && !isOfChannel(folder, config, home)) users.set(folder, []);
+  }
   const folders = [...users.keys()].toSorted();
   return Promise.all(
     folders.map(async (folder): Promise<PluginView> =>
@@ -45,6 +49,12 @@ export async function inspectPlugins(source: Source): Promise<PluginView[]> {
       ),
     ),
   );
+}
+
+/** `cortex channels pin` is about those, and the configuration has their hash. */
+function isOfChannel(folder: string, config: Config, home: string): boolean {
+  const uses = Object.values(channelPlugins(config)).map(({ use }) => use);
+  return uses.some((use) => (pluginPath(use, home) ?? folder) === folder);
 }
 
 type Inspected = Omit<PluginView, "folder" | "agents">;

@@ -21,21 +21,26 @@ export async function pin(given: Invocation): Promise<void | false> {
   if (state.kind === "pinned" || options["check"] === true)
     return print.data({ ...view, pinned: state.kind === "pinned" }, () =>
       [
-        ...describe(changes),
+        ...describeFiles(changes),
         `${name} ${state.kind === "pinned" ? "matches its pin" : "is not pinned as it is"}.`,
       ].join("\n"),
     );
-  if (process.stdin.isTTY && process.stdout.isTTY && !print.json && options["yes"] !== true) {
-    process.stdout.write(`${describe(changes).join("\n")}\n`);
+  if (isPrompting(given)) {
+    process.stdout.write(`${describeFiles(changes).join("\n")}\n`);
     if (!(await isAccepted(name))) return false;
     await pinPlugin(folder, state.hash, { home, by: "owner", nowMs: Date.now() });
     return print.data(undefined, () => `Pinned ${name}.`);
   }
   await pinPlugin(folder, state.hash, { home, by: "owner", nowMs: Date.now() });
-  print.data({ ...view, pinned: true }, () => [...describe(changes), `Pinned ${name}.`].join("\n"));
+  print.data({ ...view, pinned: true }, () => [...describeFiles(changes), `Pinned ${name}.`].join("\n"));
 }
 
-function describe({ added, changed, removed }: FolderChanges): string[] {
+/** Whether a person is there to be asked. */
+export function isPrompting({ print, options }: Pick<Invocation, "print" | "options">): boolean {
+  return process.stdin.isTTY && process.stdout.isTTY && !print.json && options["yes"] !== true;
+}
+
+export function describeFiles({ added, changed, removed }: FolderChanges): string[] {
   const lines = [
     ...added.map((path) => `+ ${path}`),
     ...changed.map((path) => `~ ${path}`),
@@ -45,7 +50,7 @@ function describe({ added, changed, removed }: FolderChanges): string[] {
   return lines.length === 0 ? [] : [...lines.map(harmless), counts];
 }
 
-async function isAccepted(name: string): Promise<boolean> {
+export async function isAccepted(name: string): Promise<boolean> {
   const lines = createInterface({ input: process.stdin, output: process.stdout });
   try {
     return /^y(es)?$/i.test((await readAnswer(lines, `Accept ${harmless(name)} as it is now? [y/N] `)) ?? "");

@@ -5,6 +5,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { setTimeout } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 
 interface ApiRequest {
@@ -39,13 +40,23 @@ export interface FakeTelegram extends AsyncDisposable {
   readonly violations: readonly string[];
   /** Updates that no higher offset has confirmed. */
   readonly unconfirmed: number;
+  /** How many polls wait. */
+  readonly waitingPolls: number;
   revoke(): void;
+  /** Cuts all connections. */
+  cut(): void;
+  /** Every answer takes this long. */
+  delay(ms: number): void;
+  /** The poll that waits, or else the next one, is never answered. */
+  deafen(): void;
+  /** The bot cannot write to this chat any more. */
+  expel(chat: number): void;
   fail(method: string, ...faults: readonly Fault[]): void;
   /** A message to the bot. Returns its id. */
   say(text: string, more?: Partial<TelegramMessage>): number;
   edit(message: number, text: string, more?: Partial<TelegramMessage>): void;
-  press(message: number, data: string, from?: TelegramUser): void;
-  react(message: number, emoji: string | undefined, chat?: TelegramChat): void;
+  press(message: number, data: string, from?: TelegramUser, chat?: TelegramChat): void;
+  react(message: number, emoji: string | undefined, chat?: TelegramChat, user?: TelegramUser): void;
   update(update: object): void;
   /** The id of the next update: Telegram begins anew after a week of silence. */
   renumber(next: number): void;
@@ -100,8 +111,10 @@ export async function startTelegram({
   let nextUpdate = 1;
   let nextMessage = 1;
   let polls = 0;
+  let delayMs = 0;
+  const expelled = new Set<string>();
   /** The poll that waits for an update. */
-  let waiting: { answer(updates: readonly object[]): void; conflict(): void } | undefined;
+  let waiting: { answer(updates: readonly object[]): void; conflict(): void; deafen(): void } | undefined;
 
   const push = (update: object): void => {
     updates.push({ update_id: nextUpdate++, ...update });
@@ -123,6 +136,7 @@ export async function startTelegram({
     const called = await readCall(request, method);
     violations.push(...check(called, description));
     if (method !== "getUpdates") requests.push(called);
+    if (delayMs > 0) await setTimeout(delayMs);
     const fault = faults.get(method)?.shift();
     if (fault?.kind === "hang") return;
     if (fault?.kind === "cut") return void response.destroy();
@@ -134,7 +148,10 @@ export async function startTelegram({
     if (method === "getUpdates") return poll(called, response);
     const result = carryOut(called);
     if (fault?.kind === "accept-then-cut") return void response.destroy();
-    if (result instanceof Error) return answer(response, 400, { description: result.message });
+    if (result instanceof Error)
+      return answer(response, result.message.startsWith("Forbidden") ? 403 : 400, {
+        description: result.message,
+      });
     response.setHeader("Content-Type", "application/json").end(JSON.stringify({ ok: true, result }));
   }
 
@@ -151,7 +168,7 @@ export async function startTelegram({
       finish();
       response.setHeader("Content-Type", "application/json").end(JSON.stringify({ ok: true, result: found }));
     };
-    const timer = setTimeout(() => reply([]), pollMs);
+    const timer = globalThis.setTimeout(() => reply([]), pollMs);
     response.on("close", () => {
       if (!response.writableEnded) finish();
     });
@@ -162,6 +179,7 @@ export async function startTelegram({
         finish();
         answer(response, 409, { description: "Conflict: terminated by other getUpdates request" });
       },
+      deafen: finish,
     };
   }
 
@@ -188,6 +206,8 @@ export async function startTelegram({
       case "sendPoll": {
         const text = (params["text"] ?? params["caption"] ?? "") as string;
         if (text.length > 4_096) return new Error("Bad Request: message is too long");
+        if (expelled.has(String(params["chat_id"])))
+          return new Error("Forbidden: bot was kicked from the group chat");
         if (String(params["chat_id"]) === "404") return new Error("Bad Request: chat not found");
         const message = {
           message_id: nextMessage++,
@@ -219,7 +239,17 @@ export async function startTelegram({
     get unconfirmed() {
       return updates.length;
     },
+    get waitingPolls() {
+      return waiting === undefined ? 0 : 1;
+    },
     revoke: () => void (token = "revoked"),
+    cut: () => server.closeAllConnections(),
+    delay: (ms) => void (delayMs = ms),
+    deafen() {
+      if (waiting === undefined) faults.set("getUpdates", [{ kind: "hang" }]);
+      else waiting.deafen();
+    },
+    expel: (chat) => void expelled.add(String(chat)),
     fail: (method, ...next) => void faults.set(method, [...(faults.get(method) ?? []), ...next]),
     say(text, more = {}) {
       const id = nextMessage++;
@@ -228,22 +258,22 @@ export async function startTelegram({
     },
     edit: (id, text, more = {}) =>
       push({ edited_message: { ...messageOf(id, text, more), edit_date: START_SECONDS + 1 } }),
-    press: (id, data, from = ADA) =>
+    press: (id, data, from = ADA, chat) =>
       push({
         callback_query: {
           id: `q${nextUpdate}`,
           from,
           chat_instance: "1",
-          message: messageOf(id, "", {}),
+          message: messageOf(id, "", chat === undefined ? {} : { chat }),
           data,
         },
       }),
-    react: (id, emoji, chat = { id: ADA.id, type: "private" }) =>
+    react: (id, emoji, chat = { id: ADA.id, type: "private" }, user = ADA) =>
       push({
         message_reaction: {
           chat,
           message_id: id,
-          user: ADA,
+          user,
           date: START_SECONDS,
           old_reaction: [],
           new_reaction: emoji === undefined ? [] : [{ type: "emoji", emoji }],

@@ -11,8 +11,9 @@ import type { ProgramWatch } from "../../model/bounds.ts";
 import { hasCode } from "../../model/error-code.ts";
 import { CortexError, errorText } from "../../model/errors.ts";
 import { type ChildProcessWithoutNullStreams, launchPiped, type Program } from "../../programs/launch.ts";
+import type { LineReader } from "../../programs/lines.ts";
 import { signalGroup, within } from "../../programs/run-group.ts";
-import { LineReader, MAX_LINE_BYTES, writeLine } from "./lines.ts";
+import { MAX_LINE_BYTES, readLines, writeLine } from "./lines.ts";
 import {
   type ChildLine,
   type ParentLine,
@@ -87,7 +88,7 @@ export class Child {
     this.#process = started;
     this.#times = times;
     this.pid = pid;
-    this.#lines = new LineReader(started.stdout);
+    this.#lines = readLines(started.stdout);
     this.#stderr = new StderrTail(started.stderr);
     started.stdin.on("error", () => {}); // it need not read; its next line or exit tells what happened
     this.exited = new Promise((resolve) => {

@@ -3,7 +3,8 @@ import { PassThrough, Readable } from "node:stream";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 
-import { LineReader, MAX_LINE_BYTES, writeLine } from "./lines.ts";
+import type { LineReader } from "../../programs/lines.ts";
+import { MAX_LINE_BYTES, readLines, writeLine } from "./lines.ts";
 
 async function allOf(reader: LineReader): Promise<string[]> {
   const lines: string[] = [];
@@ -26,7 +27,7 @@ test("lines are the same in whatever pieces they come", async () => {
       fc.integer({ min: 1, max: 9 }),
       async (values, size) => {
         const bytes = Buffer.from(values.map((each) => `${JSON.stringify(each)}\n`).join(""));
-        const lines = await allOf(new LineReader(inPieces(bytes, size)));
+        const lines = await allOf(readLines(inPieces(bytes, size)));
         expect(lines).toEqual(values.map((each) => JSON.stringify(each)));
       },
     ),
@@ -37,7 +38,7 @@ test("a line has a longest length, and one that is longer is not waited for", as
   const endless = new PassThrough();
   endless.write("1234\n");
   endless.write("12345");
-  const reader = new LineReader(endless, 4);
+  const reader = readLines(endless, 4);
   expect(await reader.next()).toBe("1234");
   await expect(reader.next()).rejects.toMatchObject({ code: "sub_agent_failed" });
 });
@@ -57,7 +58,7 @@ test("whoever writes faster than is read has to wait", async () => {
       this.push("line\n");
     },
   });
-  const reader = new LineReader(input);
+  const reader = readLines(input);
   await reader.next();
   await reader.next();
   expect(written).toBeLessThan(10);

@@ -8,7 +8,7 @@
 import type { Readable, Writable } from "node:stream";
 
 import { CortexError } from "../../model/errors.ts";
-import { LineReader, writeLine } from "./lines.ts";
+import { readLines, writeLine } from "./lines.ts";
 import { type Init, type ParentLine, parseParentLine, PROTOCOL_VERSION } from "./protocol.ts";
 import { count } from "../../model/count.ts";
 import type { AgentId, MessageId, TurnId } from "../../model/ids.ts";
@@ -39,7 +39,7 @@ export interface NamedProfile {
 /** Resolves at the end of the input, even during a task. False: the parent violated the protocol. */
 export async function runChild({ input, output, ...options }: ChildOptions): Promise<boolean> {
   const send = (line: object): void => writeLine(output, line);
-  const lines = new LineReader(input);
+  const lines = readLines(input);
   let work: ChildWork | undefined;
   try {
     for (;;) {

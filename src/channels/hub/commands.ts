@@ -32,6 +32,18 @@ export const CHANNELS: readonly Command[] = [
         examples: ["cortex channels reconnect telegram"],
         run: async (given) => (await import("./channel-commands.ts")).reconnectChannel(given),
       },
+      {
+        usage: "pin <channel>",
+        about: "Accept the plugin of a channel as it is now",
+        details:
+          "Shows which files were added, changed and removed, prompts in a terminal, and sets `sha256` in config/cortex.json.",
+        examples: ["cortex channels pin irc", "cortex channels pin irc --check"],
+        options: [
+          ["--check", "Show the changes without accepting them"],
+          ["--yes", "Do not prompt"],
+        ],
+        run: async (given) => (await import("../plugins/pin-command.ts")).pinChannelPlugin(given),
+      },
     ],
   },
 ];

@@ -1,10 +1,13 @@
 /** All accounts of all chat channels of a running Cortex: connected as the configuration says, each by its own link. */
 import { randomInt } from "node:crypto";
 
+import { prettifyError } from "zod";
+
+import { ownSettings } from "../../config/channel-plugins.ts";
 import { chatAccounts, type ChatAccount, conversationOn } from "../../config/channel-accounts.ts";
 import type { OpenFeature } from "../../feature/feature.ts";
 import type { Ports } from "../../feature/ports.ts";
-import { CortexError } from "../../model/errors.ts";
+import { CortexError, errorText } from "../../model/errors.ts";
 import { DEFAULT_ACCOUNT } from "../../model/ids.ts";
 import { WakeLoop } from "../../model/wake-loop.ts";
 import type { Actor, PairAs, StoredPerson } from "../../store/store.ts";
@@ -16,6 +19,7 @@ import {
   type ChannelPorts,
 } from "../channel.ts";
 import type { Outlet } from "../outlet.ts";
+import { openPlugin } from "../plugins/open-plugin.ts";
 import { readAttachment } from "../../intake/attachments.ts";
 import { toReceived } from "./inbound.ts";
 import { type Batch, Link, type LinkStatus } from "./link.ts";
@@ -143,8 +147,9 @@ export class Hub implements OpenFeature {
       try {
         opened.push(await this.#open(key, account));
       } catch (error) {
-        if (!(error instanceof CortexError)) throw error;
-        log(`Cannot open the channel ${account.channel}: ${error.message}. ${error.hint}`);
+        if (!(error instanceof CortexError) && account.plugin === undefined) throw error;
+        const hint = error instanceof CortexError ? `. ${error.hint}` : "";
+        log(`Cannot open the channel ${account.channel}: ${errorText(error)}${hint}`);
       }
     }
     this.#accounts = [...kept, ...opened];
@@ -154,7 +159,8 @@ export class Hub implements OpenFeature {
 
   async #open(key: string, account: ChatAccount): Promise<Connected> {
     const { store: ledger, clock, log, live } = this.#ports;
-    const module = await this.#module(account.channel);
+    const module = await this.#module(account);
+    const settings = settingsOf(account, module);
     const { channel } = account;
     const source = `channel:${channel}@${account.account}`;
     const named = account.account === DEFAULT_ACCOUNT ? channel : `${channel} (${account.account})`;
@@ -163,7 +169,7 @@ export class Hub implements OpenFeature {
     const store = (batch: Batch): Promise<void> => this.#store(batch, account, source);
     const link = new Link({
       module,
-      open: () => module.open(account.settings, this.#channelPorts(account)),
+      open: () => module.open(settings, this.#channelPorts(account)),
       readCursor: () => ledger.cursors.get(source),
       knownPlaces: () => ledger.events.newestMessages(account, MAX_BACKFILLED_PLACES),
       commit(batch) {
@@ -189,7 +195,8 @@ export class Hub implements OpenFeature {
     return this.#ports.acceptAll(received, read);
   }
 
-  async #module(channel: string): Promise<ChannelModule> {
+  async #module({ channel, plugin }: ChatAccount): Promise<ChannelModule> {
+    if (plugin !== undefined) return openPlugin(channel, plugin, this.#ports);
     const load = this.#ports.channelModules.get(channel);
     if (load === undefined) throw channelUnknown(channel, [...this.#ports.channelModules.keys()]);
     const module = await load();
@@ -212,6 +219,23 @@ export class Hub implements OpenFeature {
       log,
     };
   }
+}
+
+/** Those of a plugin are checked by it, and without what the core reads of them. */
+function settingsOf(
+  { channel, settings, plugin }: ChatAccount,
+  { settings: schema }: ChannelModule,
+): unknown {
+  if (plugin === undefined) return settings;
+  const { data, error } = schema.safeParse(ownSettings(settings));
+  if (error === undefined) return data;
+  throw new CortexError(
+    "config_invalid",
+    `Invalid settings of the channel ${channel}: ${prettifyError(error)}`,
+    {
+      hint: "See the documentation of its plugin.",
+    },
+  );
 }
 
 function isAccount(channel: string, account: string): (connected: Connected) => boolean {

@@ -1,0 +1,13 @@
+/** What every chat channel has to show, each against its platform as it is played here. */
+import { expect, test } from "vitest";
+
+import { conformanceChecks } from "../src/conformance/checks.ts";
+import { CONFORMING } from "./support/conforming.ts";
+
+const CHECKS = Object.entries(CONFORMING).flatMap(([channel, start]) =>
+  conformanceChecks(channel, start).map((check) => [channel, check.name, check] as const),
+);
+
+test.each(CHECKS)("%s: %s", { timeout: 240_000 }, async (_, __, check) => {
+  expect(await check.run()).toBeUndefined();
+});
