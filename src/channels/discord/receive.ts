@@ -38,8 +38,8 @@ interface ReceiverPorts extends Pick<ChannelPorts, "clock" | "log"> {
 
 /** Older messages are not read after a gap. */
 const MAX_GAP_MS = DAY_MS;
-/** Discord orders messages within a channel, and almost over all. */
-const DISORDER_MS = MINUTE_MS;
+/** Discord orders messages within a channel, and almost over all; its clock and ours may differ. */
+const DISORDER_MS = 5 * MINUTE_MS;
 const PAGE = 100;
 
 export class Receiver implements Pick<Required<Connection>, "receive" | "backfill"> {
