@@ -119,7 +119,7 @@ export class FakeDiscord implements AsyncDisposable {
   heartbeatMs: number;
   readonly #server = createServer((request, response) => {
     void this.#handle(request, response).catch((error: unknown) => {
-      this.violations.push(String(error));
+      if (!request.destroyed || request.complete) this.violations.push(String(error));
       response.destroy();
     });
   });
@@ -173,8 +173,10 @@ export class FakeDiscord implements AsyncDisposable {
     return newest === undefined ? 0 : newest.log.filter(({ s }) => s > newest.acked).length;
   }
 
+  /** Connections that have said who they are. */
   get receivers(): number {
-    return this.#sockets.clients.size;
+    const known = [...this.#sessions.values()].map(({ socket }) => socket);
+    return [...this.#sockets.clients].filter((socket) => known.includes(socket)).length;
   }
 
   newId(): string {

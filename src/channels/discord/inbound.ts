@@ -158,12 +158,15 @@ export class Reader {
     };
   }
 
-  /** Discord updates a message for other reasons, too, such as a preview of a link: then it is as old as its last edit. */
+  /**
+   * Discord updates a message for other reasons, too, such as a preview of a link: then its last edit is an old one. The
+   * time is when it is heard of, as with deletions and reactions, which have no other: so they keep their order.
+   */
   async #edit(message: Message, signal: AbortSignal): Promise<Inbound | undefined> {
     const { edited_timestamp: at } = message;
     const edited = typeof at === "string" ? await this.#message(message, signal) : undefined;
     if (edited === undefined) return undefined;
-    return { ...edited, id: `${edited.id}:edit:${at}`, kind: "edit", atMs: Date.parse(at!) };
+    return { ...edited, id: `${edited.id}:edit:${at}`, kind: "edit", atMs: this.#clock() };
   }
 
   async #deletion(ids: readonly string[], at: Act, signal: AbortSignal): Promise<Inbound[]> {
