@@ -30,7 +30,7 @@ const SETTLE_MS = 2_000;
 const HOOK = `export default ({ event }) => ({ fire: event.channel === "telegram" && event.content_type === "text" });\n`;
 
 export async function benchChannels(): Promise<Report> {
-  const program = buildCortex();
+  const program = await buildCortex();
   const times = await timesOfMessages(program);
   const memory: { readonly none: number; readonly telegram: number }[] = [];
   for (let round = 0; round < ROUNDS; round++)

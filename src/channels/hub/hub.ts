@@ -51,6 +51,7 @@ export class Hub implements OpenFeature {
   #accounts: readonly Connected[] = [];
   #isOpen = false;
   #isStarted = false;
+  #isShowing = false;
   #changing: Promise<void> = Promise.resolve();
   readonly #looking: WakeLoop;
   readonly #typing: WakeLoop;
@@ -156,7 +157,13 @@ export class Hub implements OpenFeature {
   start(): void {
     this.#isStarted = true;
     this.#looking.start();
-    if (this.#accounts.length === 0) return;
+    this.#showWriting();
+  }
+
+  /** Begins with the first account: without one, there is nobody to show it to. */
+  #showWriting(): void {
+    if (!this.#isStarted || this.#isShowing || this.#accounts.length === 0) return;
+    this.#isShowing = true;
     this.#typing.start();
     this.#drafts.start();
   }
@@ -234,6 +241,7 @@ export class Hub implements OpenFeature {
     this.#accounts = [...kept, ...opened];
     await Promise.all(gone.map(({ link }) => link[Symbol.asyncDispose]()));
     if (this.#isStarted) this.#looking.wake();
+    this.#showWriting();
   }
 
   async #open(key: string, account: ChatAccount): Promise<Connected> {
