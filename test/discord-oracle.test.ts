@@ -1,7 +1,6 @@
 /** The played Discord, proved by the clients that bots are written with: what they understand, ours has to understand. */
 import { REST } from "@discordjs/rest";
 import { type SessionInfo, WebSocketManager, WebSocketShardEvents } from "@discordjs/ws";
-import { GatewayDispatchEvents } from "discord-api-types/v10";
 import { expect, test } from "vitest";
 
 import { DM, type FakeDiscord, GENERAL, startDiscord } from "./support/fake-discord.ts";
@@ -25,8 +24,9 @@ async function connect(discord: FakeDiscord) {
     retrieveSessionInfo: () => session,
     updateSessionInfo: (_, info) => void (session = info),
   });
-  manager.on(WebSocketShardEvents.Dispatch, ({ t: type, d: data }) => {
-    if (type === GatewayDispatchEvents.MessageCreate) heard.add(data.content);
+  manager.on(WebSocketShardEvents.Dispatch, (dispatch) => {
+    const { t: type, d: data } = dispatch as { readonly t: string; readonly d: { readonly content: string } };
+    if (type === "MESSAGE_CREATE") heard.add(data.content);
   });
   manager.on(WebSocketShardEvents.Error, () => {});
   await manager.connect();

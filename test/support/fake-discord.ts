@@ -175,8 +175,8 @@ export class FakeDiscord implements AsyncDisposable {
 
   /** Connections that have said who they are. */
   get receivers(): number {
-    const known = [...this.#sessions.values()].map(({ socket }) => socket);
-    return [...this.#sockets.clients].filter((socket) => known.includes(socket)).length;
+    const known = new Set([...this.#sessions.values()].map(({ socket }) => socket));
+    return [...this.#sockets.clients].filter((socket) => known.has(socket)).length;
   }
 
   newId(): string {

@@ -118,7 +118,8 @@ export class Receiver implements Pick<Required<Connection>, "receive" | "backfil
     if (this.#gap !== undefined) await this.#filled.promise;
     const events: Inbound[] = [];
     const interactions: Interaction[] = [];
-    let { session, newest } = this.#position;
+    const { session } = this.#position;
+    let { newest } = this.#position;
     if (session === undefined) return;
     for (const dispatch of dispatches) {
       const read = await this.#read(dispatch, session, signal);
@@ -127,9 +128,8 @@ export class Receiver implements Pick<Required<Connection>, "receive" | "backfil
         interactions.push(dispatch.data as Interaction);
       for (const { kind, messageId } of read)
         if (kind === "message" && isNewer(messageId, newest ?? "0")) newest = messageId;
-      session = { ...session, seq: dispatch.seq };
     }
-    const next = present({ session, newest });
+    const next = present({ session: { ...session, seq: dispatches.at(-1)!.seq }, newest });
     const isLate = this.#ports.clock() - this.#storedAtMs > MINUTE_MS;
     // What has no events comes again, and is nothing then, either.
     if (events.length > 0 || isLate) await this.#commit(events, next, sink);
