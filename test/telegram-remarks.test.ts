@@ -39,10 +39,19 @@ async function open(
   return server;
 }
 
-async function answered(telegram: FakeTelegram, text: string, more: object = {}): Promise<number> {
+/** Also waits until what the platform calls the answer is stored: nobody reacts faster than that. */
+async function answered(
+  server: TestServer,
+  telegram: FakeTelegram,
+  text: string,
+  more: object = {},
+): Promise<number> {
   const wanted = `heard ${text}`;
   telegram.say(text, more);
   await expect.poll(() => telegram.sent.map((each) => each.text), PATIENT).toContain(wanted);
+  const unsent = async () =>
+    (await server.cortex.store.outbox.list()).items.filter(({ state }) => state !== "sent");
+  await expect.poll(unsent, PATIENT).toEqual([]);
   return telegram.sent.find((each) => each.text === wanted)!.message_id;
 }
 
@@ -60,7 +69,7 @@ async function settled(telegram: FakeTelegram): Promise<void> {
 test("a reaction to an answer is recorded, makes no turn, and is told with the next one", async () => {
   await using telegram = await startTelegram();
   await using server = await open(telegram);
-  const answer = await answered(telegram, "one");
+  const answer = await answered(server, telegram, "one");
   telegram.react(answer, "👍");
   telegram.react(answer, undefined);
   await settled(telegram);
@@ -72,11 +81,11 @@ test("a reaction to an answer is recorded, makes no turn, and is told with the n
     ]),
   );
   expect((await server.cortex.store.counts()).turns).toBe(1);
-  await answered(telegram, "two");
+  await answered(server, telegram, "two");
   expect(await told(server)).toBe(
     '[The owner reacted 👍 to "heard one"]\n[The owner took back a reaction to "heard one"]',
   );
-  await answered(telegram, "three");
+  await answered(server, telegram, "three");
   expect(await told(server)).toBe("");
   expect((await server.cortex.store.counts()).turns).toBe(3);
 });
@@ -86,7 +95,7 @@ test("a hook can fire on a reaction", async () => {
   const thanks = `export const filter = { channels: ["telegram"], directions: ["observed"], types: ["reaction"] };
 export default ({ event }) => ({ fire: true, context: { prompt: "They reacted " + event.content } });`;
   await using server = await open(telegram, { hooks: { "thanks.ts": thanks } });
-  const answer = await answered(telegram, "one");
+  const answer = await answered(server, telegram, "one");
   telegram.react(answer, "🎉");
   await expect.poll(async () => (await server.cortex.store.counts()).turns, PATIENT).toBe(2);
 });
@@ -94,7 +103,7 @@ export default ({ event }) => ({ fire: true, context: { prompt: "They reacted " 
 test("reactions of strangers, and of those who are not answered there, are recorded and told to nobody", async () => {
   await using telegram = await startTelegram();
   await using server = await open(telegram);
-  const answer = await answered(telegram, "one");
+  const answer = await answered(server, telegram, "one");
   const react = (user: object, chat: object, id: number) =>
     telegram.update({
       message_reaction: {
@@ -110,13 +119,13 @@ test("reactions of strangers, and of those who are not answered there, are recor
   react({ ...BOB, is_bot: true }, { id: 42, type: "private" }, answer);
   react({ id: 42, is_bot: false, first_name: "Ada" }, { id: 42, type: "private" }, 9_999);
   await settled(telegram);
-  await answered(telegram, "two");
+  await answered(server, telegram, "two");
   expect(await told(server)).toBe("");
   const room = { id: -100, type: "supergroup", title: "Friends" } as const;
-  const there = await answered(telegram, "in the room", { chat: room });
+  const there = await answered(server, telegram, "in the room", { chat: room });
   react(BOB, room, there);
   await settled(telegram);
-  await answered(telegram, "again", { chat: room });
+  await answered(server, telegram, "again", { chat: room });
   expect(await told(server, "agent:main:telegram:group:-100")).toBe(
     '[Bob reacted 👎 to "heard in the room"]',
   );
@@ -125,10 +134,10 @@ test("reactions of strangers, and of those who are not answered there, are recor
 test("no more reactions are told than the limit", async () => {
   await using telegram = await startTelegram();
   await using server = await open(telegram);
-  const answer = await answered(telegram, "one");
+  const answer = await answered(server, telegram, "one");
   for (let i = 0; i < MAX_REMARKS + 5; i++) telegram.react(answer, i % 2 === 0 ? "👍" : undefined);
   await settled(telegram);
-  await answered(telegram, "two");
+  await answered(server, telegram, "two");
   expect((await told(server)).split("\n")).toHaveLength(MAX_REMARKS);
 });
 
@@ -166,6 +175,6 @@ test("a deleted message that waits is withdrawn, and of an answered one the agen
   await expect.poll(() => telegram.sent.map(({ text }) => text), PATIENT).toEqual(["one moment"]);
   await deleted(server, first);
   await deleted(server, first);
-  await answered(telegram, "two");
+  await answered(server, telegram, "two");
   expect(await told(server)).toBe('[The owner deleted the message "slow one"]');
 });

@@ -56,10 +56,13 @@ async function open(telegram: FakeTelegram, options: Partial<CortexOptions> = {}
 }
 
 /** Sends a message that makes the agent ask, and gives the message with the buttons. */
-async function asked(telegram: FakeTelegram, text: string, more: object = {}) {
+async function asked(server: TestServer, telegram: FakeTelegram, text: string, more: object = {}) {
   telegram.say(text, more);
   const found = () => telegram.sent.findLast(({ buttons }) => buttons.length > 0);
   await expect.poll(found, PATIENT).toBeDefined();
+  const unsent = async () =>
+    (await server.cortex.store.outbox.list()).items.filter(({ state }) => state !== "sent");
+  await expect.poll(unsent, PATIENT).toEqual([]); // nobody presses before its platform's id is stored
   return found()!;
 }
 
@@ -69,7 +72,7 @@ const decisions = async (server: TestServer) =>
 test("an approval is asked for with the exact call and two buttons, and pressing one decides it", async () => {
   await using telegram = await startTelegram();
   await using server = await open(telegram);
-  const message = await asked(telegram, "deploy");
+  const message = await asked(server, telegram, "deploy");
   expect(message.text).toContain(String.raw`│ go\u{202E}ne`);
   expect(message.buttons.map(([label]) => label)).toEqual(["Approve", "Deny"]);
   for (const [, data] of message.buttons) expect(Buffer.byteLength(data)).toBeLessThanOrEqual(64);
@@ -86,7 +89,7 @@ test("an approval is asked for with the exact call and two buttons, and pressing
 test("a second press, also at once and of the other button, decides nothing and is told", async () => {
   await using telegram = await startTelegram();
   await using server = await open(telegram);
-  const message = await asked(telegram, "deploy");
+  const message = await asked(server, telegram, "deploy");
   const [[, approve], [, deny]] = message.buttons as [[string, string], [string, string]];
   const carol = { id: 43, is_bot: false, first_name: "Carol" };
   const chat = { id: 42, type: "private" } as const;
@@ -102,7 +105,7 @@ test("a second press, also at once and of the other button, decides nothing and 
 test("others than the owner decide nothing, and a room is told once", async () => {
   await using telegram = await startTelegram();
   await using server = await open(telegram);
-  const message = await asked(telegram, "deploy");
+  const message = await asked(server, telegram, "deploy");
   const [, approve] = message.buttons[0]!;
   const chat = { id: 42, type: "private" } as const;
   telegram.press(message.message_id, approve, BOB, chat);
@@ -118,7 +121,7 @@ test("forged data decides nothing: it counts only below the message that told of
   await using telegram = await startTelegram();
   await using server = await open(telegram);
   const first = telegram.say("hello");
-  const message = await asked(telegram, "deploy");
+  const message = await asked(server, telegram, "deploy");
   const [, approve] = message.buttons[0]!;
   telegram.press(first, approve); // below another message
   telegram.press(message.message_id, approve, undefined, ROOM); // in another place
@@ -132,7 +135,7 @@ test("forged data decides nothing: it counts only below the message that told of
 test("a request that was decided elsewhere loses its buttons, and so does one of a turn that was stopped", async () => {
   await using telegram = await startTelegram();
   await using server = await open(telegram);
-  const message = await asked(telegram, "deploy");
+  const message = await asked(server, telegram, "deploy");
   const [request] = (await server.cortex.store.approvals.list()).items;
   await server.send({
     method: "POST",
@@ -143,7 +146,7 @@ test("a request that was decided elsewhere loses its buttons, and so does one of
   expect(message.buttons).toEqual([]);
 
   await expect.poll(() => telegram.sent.at(-1)?.text, PATIENT).toBe("deployed");
-  const second = await asked(telegram, "deploy again");
+  const second = await asked(server, telegram, "deploy again");
   telegram.say("!cancel");
   await expect.poll(() => second.text, PATIENT).toMatch(/⏹️ No longer needed$/);
   telegram.press(second.message_id, `approve:${(await server.cortex.store.approvals.list()).items[0]!.id}`);
@@ -154,7 +157,7 @@ test("an approval that has expired is told as such, and its buttons are gone", a
   await using telegram = await startTelegram();
   let aheadMs = 0;
   await using server = await open(telegram, { clock: () => Date.now() + aheadMs });
-  const message = await asked(telegram, "deploy");
+  const message = await asked(server, telegram, "deploy");
   const [, approve] = message.buttons[0]!;
   aheadMs = 3_600_001;
   await server.cortex.store.approvals.expire();
@@ -169,8 +172,8 @@ test("a press that arrives after a restart decides, once", async () => {
   writeHome(home.path, filesFor(telegram));
   let message: Awaited<ReturnType<typeof asked>>;
   {
-    await using _ = await open(telegram, { home: home.path });
-    message = await asked(telegram, "deploy");
+    await using server = await open(telegram, { home: home.path });
+    message = await asked(server, telegram, "deploy");
     await expect.poll(() => telegram.unconfirmed, PATIENT).toBe(0);
   }
   const [, approve] = message.buttons[0]!;
@@ -188,7 +191,7 @@ test("a press that arrives after a restart decides, once", async () => {
 test("an approval whose file has changed is asked again, and pressing the old one decides nothing", async () => {
   await using telegram = await startTelegram();
   await using server = await open(telegram);
-  const first = await asked(telegram, "deploy");
+  const first = await asked(server, telegram, "deploy");
   const [, approve] = first.buttons[0]!;
   writeFileSync(join(server.cortex.home, "workspaces", "main", "out.txt"), "somebody else's");
   telegram.press(first.message_id, approve);
@@ -205,7 +208,7 @@ test("a question has its options as buttons, for whoever it is asked of", async 
   await using telegram = await startTelegram();
   await using server = await open(telegram);
   const chat = { id: 7, type: "private" } as const;
-  const message = await asked(telegram, "ask me", { from: BOB });
+  const message = await asked(server, telegram, "ask me", { from: BOB });
   expect([message.chat_id, message.buttons.map(([label]) => label)]).toEqual(["7", ["red", "blue"]]);
   telegram.press(message.message_id, message.buttons[1]![1], EVE, chat);
   telegram.press(message.message_id, message.buttons[1]![1], BOB);
@@ -227,7 +230,7 @@ test("a question has its options as buttons, for whoever it is asked of", async 
 test("/approve and /deny decide in the chat that was shown the call", async () => {
   await using telegram = await startTelegram();
   await using server = await open(telegram);
-  await asked(telegram, "deploy");
+  await asked(server, telegram, "deploy");
   telegram.say("/approve");
   await expect.poll(() => telegram.sent.map(({ text }) => text), PATIENT).toContain("Approved: Write");
   await expect.poll(() => decisions(server), PATIENT).toEqual([["used", "owner"]]);
