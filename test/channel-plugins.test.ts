@@ -80,7 +80,8 @@ test("a pin keeps the comments of the configuration", async () => {
 test.each([
   ["paired", "expected a list"],
   ["telegram", "unknown key"],
-  ["slack", "not available in this version"],
+  ["slack", "unknown key"],
+  ["matrix", "not available in this version"],
   ["timer", "is reserved"],
   ["http", "is reserved"],
   ["agent", "is reserved"],

@@ -12,7 +12,10 @@ const LONG = { timeout: 300_000 };
 const NOT_RUN: readonly (readonly [example: RegExp, why: string])[] = [
   [/^(up|chat|top|demo|team watch|(events|logs) --follow|sub-agent run)\b/, "goes on until it is ended"],
   [/^(init --yes|restore)\b/, "is for a new home"],
-  [/^channels (add|test|login|unpair|remove)\b/, "has tests of its own, with a played platform"],
+  [
+    /^channels (add|test|login|unpair|remove|pin)\b/,
+    "has tests of its own, with a played platform or a plugin",
+  ],
   [/^completion zsh$/, "is for another shell than the one here"],
   [/^send - /, "reads what is piped into it"],
   [/^service (install|uninstall)$/, "changes the services of whoever runs the tests"],

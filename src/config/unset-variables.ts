@@ -1,14 +1,7 @@
 /** Settings that name an unset variable. Cortex does not fall back to working unsigned or without a key. */
 import { type ChatAccount, chatAccounts, pathOfAccount } from "./channel-accounts.ts";
 import type { Config } from "./config.ts";
-
-export interface UnsetVariable {
-  /** `channels.webhooks.shop.deliverTo.secretEnv`. */
-  readonly setting: string;
-  readonly variable: string;
-  /** The consequence, as a clause. */
-  readonly effect: string;
-}
+import type { UnsetVariable } from "./describe-unset.ts";
 
 export function unsetVariables(
   { channels, webSearch }: Pick<Config, "channels" | "webSearch">,
@@ -62,14 +55,4 @@ function namedIn(value: object, prefix = ""): NamedVariable[] {
 /** An empty value counts as not set. */
 export function isSet(name: string, variable: (name: string) => string | undefined): boolean {
   return (variable(name) ?? "") !== "";
-}
-
-export function describeUnset({ setting, variable, effect }: UnsetVariable): {
-  readonly problem: string;
-  readonly hint: string;
-} {
-  return {
-    problem: `${setting}: ${variable} is not set, so ${effect}`,
-    hint: `Set ${variable} in Cortex's environment or in config/.env.`,
-  };
 }

@@ -4,12 +4,13 @@
  */
 import { once } from "node:events";
 import { closeSync, openSync, readFileSync } from "node:fs";
-import { createRequire } from "node:module";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
 
 import type { Counterpart, SendFault, Where } from "../channels/kit/counterpart.ts";
 import { openLedger } from "../client/ledger.ts";
+import { ownFile } from "../model/own-files.ts";
 import { type ChildProcess, launch } from "../programs/launch.ts";
 import { childEnvironment } from "../programs/environment.ts";
 import { checkViolations } from "./check-out.ts";
@@ -183,7 +184,6 @@ async function withServer(
 }
 
 function startServer(home: string, output: number): ChildProcess {
-  const root = dirname(createRequire(import.meta.url).resolve("cortexd/package.json"));
   const environment = {
     ...childEnvironment(process.env),
     HOME: home,
@@ -192,6 +192,6 @@ function startServer(home: string, output: number): ChildProcess {
       ? {}
       : { NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"] }),
   };
-  const args = [join(root, "bin", "cortex.js"), "up", "--port", "0"];
+  const args = [fileURLToPath(ownFile("bin/cortex.js")), "up", "--port", "0"];
   return launch({ file: process.execPath, args, environment }, ["ignore", output, output]);
 }

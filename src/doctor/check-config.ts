@@ -15,7 +15,8 @@ import { pingProfile, type PingProblem } from "./ping.ts";
 import { checkQuotas } from "./check-quotas.ts";
 import { checkPort } from "./check-machine.ts";
 import { describeSandbox, findBubblewrap, sandboxMode, type SandboxMode } from "../turns/sandbox.ts";
-import { describeUnset, isSet, unsetVariables } from "../config/unset-variables.ts";
+import { describeUnset } from "../config/describe-unset.ts";
+import { isSet, unsetVariables } from "../config/unset-variables.ts";
 
 interface ConfigCheck extends CheckedHome {
   readonly features: readonly Feature[];

@@ -1,7 +1,7 @@
 /** A running Cortex, for routes, tools and embedding programs. */
 import type { Config } from "../config/config.ts";
 import type { ModelChoice } from "../config/choose-model.ts";
-import type { UnsetVariable } from "../config/unset-variables.ts";
+import type { UnsetVariable } from "../config/describe-unset.ts";
 import type { Incoming } from "../events/incoming.ts";
 import type { AcceptedEvent } from "../intake/accept-event.ts";
 import type { NewMessage, Sent } from "../intake/messages.ts";

@@ -3,7 +3,7 @@ import { accountName } from "../model/account-name.ts";
 import { count } from "../model/count.ts";
 import { readMeasures, type MeasuredCortex, type Measures } from "./measure.ts";
 import { describeQuota, hintFor } from "../turns/quotas.ts";
-import { describeUnset } from "../config/unset-variables.ts";
+import { describeUnset } from "../config/describe-unset.ts";
 
 export interface Health extends Measures {
   /** degraded: there are problems. */

@@ -11,7 +11,7 @@ import type { CoolDown } from "../turns/choose-profile.ts";
 import type { QuotaUse } from "../turns/quotas.ts";
 import { limitsReached, type UsageReached } from "../turns/limits.ts";
 import type { LoopDelay } from "../feature/route.ts";
-import type { UnsetVariable } from "../config/unset-variables.ts";
+import type { UnsetVariable } from "../config/describe-unset.ts";
 
 export interface Measures extends Vitals {
   readonly uptimeMs: number;

@@ -354,9 +354,19 @@ const MESSAGES: Readonly<Record<string, Way>> = {
           return scene.told(me);
         }),
       );
-    const owners = [`/fork ${head}`, `/fork ${head} mine`, "/fork 1", "/new", "/profile x", "/queue collect"];
-    for (const reply of await replies([...owners, "!team status clerk", "!thread one REPEAT EVERYTHING"]))
-      expect(reply).toMatch(/^Only the owner may use this command/);
+    const owners = ["/profile x", "/queue collect", "!team status clerk", "!thread one REPEAT EVERYTHING"];
+    for (const reply of await replies(owners)) expect(reply).toMatch(/^Only the owner may use this command/);
+    // A member goes back and starts over in their own talk, and nowhere else.
+    const [byId, named, back, anew] = await replies([
+      `/fork ${head}`,
+      `/fork ${head} mine`,
+      "/fork 1",
+      "/new",
+    ]);
+    expect(byId).toMatch(/^This conversation has no turn/);
+    expect(named).toMatch(/^Only the owner can name the new session/);
+    expect(back).toMatch(/^This session has no turn/);
+    expect(anew).toMatch(/ is already empty\.$/);
     const others = ["/status main", `/answer ${head} yes`, "/people export owner", "/export main"];
     await replies([...others, `/export ${head}\nREPEAT EVERYTHING`]);
     expect((await replies(["/status"]))[0]).toMatch(/^agent:main:telegram:dm:\d+ has no messages yet/);

@@ -88,7 +88,7 @@ export const CHANNELS: readonly Command[] = [
       },
       {
         usage: "pin <channel>",
-        about: "Accept the plugin of a channel as it is now",
+        about: "Accept a channel plugin as it is now",
         details:
           "Shows which files were added, changed and removed, prompts in a terminal, and sets `sha256` in config/cortex.json.",
         examples: ["cortex channels pin irc", "cortex channels pin irc --check"],

@@ -6,6 +6,7 @@ import { fileURLToPath } from "node:url";
 import { MINUTE_MS } from "../../model/durations.ts";
 import { hasCode } from "../../model/error-code.ts";
 import { CortexError } from "../../model/errors.ts";
+import { ownFile } from "../../model/own-files.ts";
 import { npmEnvironment, type Variables } from "../../programs/environment.ts";
 import { runToEnd } from "../../programs/run-group.ts";
 import { packageMissing } from "../channel.ts";
@@ -13,8 +14,8 @@ import { packageMissing } from "../channel.ts";
 const INSTALL_MS = 10 * MINUTE_MS;
 const MAX_OUTPUT_BYTES = 1024 * 1024;
 
-/** The root of Cortex's own package, from `src/` and from `dist/`. */
-const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
+/** The root of Cortex's own package. */
+const ROOT = dirname(fileURLToPath(ownFile("package.json")));
 
 /** Those that are not there. Node itself would remember that they were missing. */
 export function missingPackages(specs: readonly string[] = [], root = ROOT): string[] {

@@ -10,6 +10,7 @@ import type { PluginPin } from "../../config/channel-accounts.ts";
 import { pluginPath, type PluginUse } from "../../config/channel-plugins.ts";
 import { CortexError } from "../../model/errors.ts";
 import { type FolderHash, hashOfFiles, sha256OfFolder } from "../../model/folder-hash.ts";
+import { ownFile } from "../../model/own-files.ts";
 
 /** Throws `channel_unknown` if it is not there, and `file_unsafe` if it cannot be hashed. */
 export async function contentOf(use: PluginUse, home: string): Promise<PluginContent> {
@@ -59,7 +60,7 @@ async function folderOf(name: string, folder: string | undefined, home: string):
 
 /** In the home, or beside Cortex. */
 function packageFolder(name: string, home: string): string | undefined {
-  for (const from of [pathToFileURL(join(home, "package.json")).href, import.meta.url]) {
+  for (const from of [pathToFileURL(join(home, "package.json")), ownFile("package.json")]) {
     const found = findPackageJSON(name, from);
     if (found !== undefined) return dirname(found);
   }

@@ -80,7 +80,9 @@ test(
     clock.ms = TEN_MS;
     opened.cortex.team.lookAgain();
     const sent = async () =>
-      (await opened.cortex.store.outbox.list()).items.map(({ target, content }) => ({ target, content }));
+      (await opened.cortex.store.outbox.list()).items
+        .filter(({ target }) => target.channel === "telegram")
+        .map(({ target, content }) => ({ target, content }));
     const briefing = {
       target: expect.objectContaining({ channel: "telegram", place: "-100" }),
       content: expect.stringContaining("# Briefing — 2026-03-28"),
