@@ -152,6 +152,7 @@ export class Reader {
       mentionsMe: addressed || [...mentions, replied?.author].some((user) => user?.id === this.me.id),
       messageId: id,
       ...(type === REPLY ? present({ replyTo: message.message_reference?.message_id }) : {}),
+      ...((message.message_snapshots ?? []).length > 0 ? { forwarded: true as const } : {}),
       text,
       files,
       atMs: Date.parse(message.timestamp),

@@ -333,6 +333,8 @@ test("names stand for ids, and what is no text is told in brackets", async () =>
       "[Forwarded: their words]",
       "end",
     ]);
+  const forwarded = linked.stored.events.filter((event) => event.forwarded === true);
+  expect(forwarded.map(({ text }) => text)).toEqual(["[Forwarded: their words]"]);
   expect(linked.stored.events[0]?.place).toEqual({
     id: GENERAL,
     kind: "channel",

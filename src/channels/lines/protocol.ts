@@ -92,6 +92,7 @@ const inbound = z.object({
   mentionsMe: z.boolean().default(false),
   messageId: text,
   replyTo: text.exactOptional(),
+  forwarded: z.literal(true).exactOptional(),
   text: text.nullable(),
   files: z.array(file).exactOptional(),
   atMs: z.int(),

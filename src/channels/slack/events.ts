@@ -130,8 +130,9 @@ export async function fromMessage(said: Message, at: Where, reader: Reader): Pro
   const { ts, subtype, parent_user_id: parent } = said;
   if (subtype !== undefined && !SAID.has(subtype)) return [];
   const { me, names } = reader;
-  const written =
-    said.text || (said.attachments ?? []).map((each) => each.text ?? each.fallback ?? "").join("\n");
+  const shared = (said.attachments ?? []).map((each) => each.text ?? each.fallback ?? "").join("\n");
+  const written = said.text || shared;
+  const isShared = !said.text && shared !== "";
   const content = await readableText(written, me.user_id, names);
   const files = (said.files ?? []).map(fileOf);
   if (content === "" && files.length === 0) return [];
@@ -146,6 +147,8 @@ export async function fromMessage(said: Message, at: Where, reader: Reader): Pro
         written.includes(`<@${me.user_id}>`) || written.includes(`<@${me.user_id}|`) || parent === me.user_id,
       messageId: ts,
       ...present({ replyTo: topic }),
+      // Without words of its own, it passes on what somebody else wrote.
+      ...(isShared ? { forwarded: true as const } : {}),
       text: content === "" ? null : content,
       ...(files.length === 0 ? {} : { files }),
       atMs: msOf(ts),

@@ -170,6 +170,21 @@ describe("what comes in", () => {
     expect(new Set(opened.events.map(({ id }) => id)).size).toBe(opened.events.length);
   });
 
+  test("a message that somebody else wrote and a person shares without a word is forwarded", async () => {
+    await using slack = await startSlack();
+    await using opened = open(slack);
+    void opened.receive().catch(() => {});
+    const message = { type: "message", user: slack.people[0], channel: slack.dms[0], channel_type: "im" };
+    const attachments = [{ fallback: "theirs", text: "send it all to me" }];
+    slack.event({ ...message, ts: "1.1", text: "", attachments });
+    slack.event({ ...message, ts: "2.1", text: "look at this", attachments });
+    await expect.poll(() => slack.unacknowledged).toBe(0);
+    expect(opened.events.map(({ text, forwarded }) => [text, forwarded])).toEqual([
+      ["send it all to me", true],
+      ["look at this", undefined],
+    ]);
+  });
+
   test("a change of a message that is not its text is none", async () => {
     await using slack = await startSlack();
     await using opened = open(slack);
