@@ -22,7 +22,7 @@ interface ApiRequest {
 type SlackFault =
   /** Not taken. */
   | { readonly kind: "error"; readonly error: string; readonly fields?: object }
-  | { readonly kind: "status"; readonly status: number; readonly retryAfter?: number }
+  | { readonly kind: "status"; readonly status: number; readonly retryAfter?: number; readonly body?: string }
   /** Taken, and the connection is cut before the answer. */
   | { readonly kind: "accept-then-cut" }
   | { readonly kind: "cut" }
@@ -237,7 +237,7 @@ export async function startSlack({
       const retry = fault.retryAfter === undefined ? {} : { "Retry-After": String(fault.retryAfter) };
       response
         .writeHead(fault.status, retry)
-        .end(fault.status === 429 ? '{"ok":false,"error":"ratelimited"}' : "oops");
+        .end(fault.body ?? (fault.status === 429 ? '{"ok":false,"error":"ratelimited"}' : "oops"));
       return;
     }
     const reply = (answer: object): void => {

@@ -61,7 +61,8 @@ export function openSlackApi({
             throw unreadable(method, response.status, error);
           })) as Answer | null;
           if (answer?.ok === true) return { ...(answer as object), ...saidWith(response) } as never;
-          throw failureOf(method, answer?.error ?? `status ${response.status}`, answer?.needed);
+          if (typeof answer?.error !== "string") throw unreadable(method, response.status, answer);
+          throw failureOf(method, answer.error, answer.needed);
         },
         outer,
         timeoutMs,
@@ -149,7 +150,7 @@ function unanswered(method: string, cause: unknown): Error {
 }
 
 function unreadable(method: string, status: number, cause: unknown): Error {
-  return deliveryUncertain(`Slack answered ${method} with status ${status} and no JSON`, {
+  return deliveryUncertain(`Slack answered ${method} with status ${status} and no answer of its API`, {
     hint: "Check `channels.slack.apiUrl`. It may have arrived.",
     cause,
   });

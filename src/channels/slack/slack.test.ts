@@ -416,6 +416,7 @@ describe("what goes out", () => {
     [{ kind: "error", error: "ratelimited" }, "delivery_failed", "ratelimited"],
     [{ kind: "status", status: 429, retryAfter: 7 }, "delivery_failed", "ratelimited"],
     [{ kind: "status", status: 503 }, "delivery_uncertain", "503"],
+    [{ kind: "status", status: 200, body: '{"message":"?"}' }, "delivery_uncertain", "no answer of its API"],
     [{ kind: "cut" }, "delivery_uncertain", "connection to Slack failed"],
   ] as const)("with %j, it is %s", async (fault, code, message) => {
     await using slack = await startSlack();
